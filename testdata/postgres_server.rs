@@ -74,6 +74,35 @@ impl PostgresServer {
         self.run("pg_ctl", &["-D", &data, "-w", "-m", "immediate", "stop"]);
     }
 
+    /// Puts tables that are created from now on onto a small disk: memory that the system gives out as one.
+    pub(crate) fn put_tables_on_a_small_disk(&self, megabytes: usize) {
+        let disk = self.path("small");
+        fs::create_dir(&disk).expect("a folder");
+        let options = format!("size={megabytes}m,mode=0777");
+        as_administrator(&["mount", "-t", "tmpfs", "-o", &options, "tmpfs", &disk]);
+        let tables = self.path("small/tables");
+        assert!(self.command("mkdir").arg(&tables).status().expect("it starts").success());
+        self.query(&format!("CREATE TABLESPACE small LOCATION '{tables}'"));
+        self.query("ALTER DATABASE postgres SET default_tablespace = small");
+    }
+
+    /// Leaves no space on it.
+    pub(crate) fn fill_the_small_disk(&self) {
+        let (file, bytes) = (self.path("small/filling"), vec![0; 1 << 16]);
+        let mut filling = fs::File::create(file).expect("a file");
+        while std::io::Write::write(&mut filling, &bytes).is_ok_and(|written| written > 0) {}
+    }
+
+    pub(crate) fn free_the_small_disk(&self) {
+        fs::remove_file(self.path("small/filling")).expect("it was full");
+    }
+
+    /// How often the server could not write because a disk was full.
+    pub(crate) fn disk_full_errors(&self) -> usize {
+        let log = self.command("cat").arg(self.path("log")).output().expect("it starts");
+        String::from_utf8_lossy(&log.stdout).matches("No space left on device").count()
+    }
+
     /// Makes a standby the primary, which waits for nobody.
     pub(crate) fn promote(&self) {
         let data = self.path("data");
@@ -107,8 +136,17 @@ impl PostgresServer {
         String::from_utf8(output.stdout).expect("text").trim().to_owned()
     }
 
-    fn path(&self, name: &str) -> String {
+    /// A file of the server's folder.
+    pub(crate) fn path(&self, name: &str) -> String {
         self.folder.path().join(name).display().to_string()
+    }
+
+    /// Writes a file that only the server's user can read.
+    pub(crate) fn write_private(&self, name: &str, text: &str) {
+        let from = self.path("handed-over");
+        fs::write(&from, text).expect("a file");
+        let copied = self.command("install").args(["-m", "600", &from, &self.path(name)]).status();
+        assert!(copied.expect("it starts").success(), "{name}");
     }
 
     fn program(&self, name: &str) -> Command {
@@ -117,8 +155,7 @@ impl PostgresServer {
 
     /// A program run by a user who is not root: the server refuses root.
     fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
-        let root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n");
-        let mut command = if root {
+        let mut command = if is_root() {
             let mut command = Command::new("runuser");
             command.args(["-u", "postgres", "--"]).arg(program);
             command
@@ -141,7 +178,23 @@ impl Drop for PostgresServer {
     fn drop(&mut self) {
         let data = self.path("data");
         let _ = self.program("pg_ctl").args(["-D", &data, "-m", "immediate", "stop"]).output();
+        let disk = self.path("small");
+        if fs::exists(&disk).unwrap_or(false) {
+            as_administrator(&["umount", &disk]);
+        }
     }
+}
+
+/// Runs a program as root.
+fn as_administrator(command: &[&str]) {
+    let before: &[&str] = if is_root() { &[] } else { &["sudo", "-n"] };
+    let words: Vec<&str> = before.iter().chain(command).copied().collect();
+    let done = Command::new(words[0]).args(&words[1..]).status().is_ok_and(|status| status.success());
+    assert!(done, "{words:?}: a full disk is made by mounting one, which needs root or sudo without a password");
+}
+
+fn is_root() -> bool {
+    Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n")
 }
 
 /// Where Debian puts the server's programs, the newest version.

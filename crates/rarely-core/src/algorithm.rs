@@ -71,6 +71,8 @@ pub enum Algorithm {
     /// Optimistic logistic regression, for outcomes from 0 to 1, fitted rarely.
     #[cfg_attr(feature = "serde", serde(rename = "rs-glincb"))]
     RsGlinCb,
+    /// A held rule that moves where regressions near its boundaries show a gain.
+    LocalThreshold,
     /// A randomised trial.
     Random,
     /// Always one arm.
@@ -313,6 +315,14 @@ impl Algorithm {
             "estimate and widths",
             "after sawarni-2024, Alg. 2, and lee-2024",
         ),
+        row(
+            Self::LocalThreshold,
+            "local-threshold",
+            HELD,
+            "regressions near its boundaries show a gain of z deviations",
+            "towards the local estimate, within the bandwidth",
+            "ours, after lansdell-2019, §4, and hahn-2001",
+        ),
         row(Self::Random, "random", "uniform", "never", "–", "a randomised trial"),
         row(Self::Fixed, "fixed", "one arm", "never", "–", "–"),
     ];
@@ -372,6 +382,12 @@ impl Algorithm {
     pub fn can_forget(self) -> bool {
         use Algorithm::{EpsilonGreedy, LinUcbAlpha, LogisticThompson, SquareCb, Thompson};
         matches!(self, EpsilonGreedy | LinUcbAlpha | LogisticThompson | SquareCb | Thompson)
+    }
+
+    /// Whether its arms may have [features](crate::Settings::arm_features), with parameters that all arms share.
+    pub fn can_share(self) -> bool {
+        use Algorithm::{EpsilonGreedy, LinUcb, LinUcbAlpha, SquareCb, Thompson};
+        matches!(self, EpsilonGreedy | LinUcb | LinUcbAlpha | SquareCb | Thompson)
     }
 
     /// Whether its bound sums contexts of all arms, so that it has joint sets only and needs a baseline.

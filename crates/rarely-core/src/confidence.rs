@@ -228,6 +228,12 @@ impl<'a> ConfidenceSet<'a> {
         Interval::around(estimate, self.half_width(arms().map(|(arm, (ridge, g))| (arm, ridge.width_squared(g)))))
     }
 
+    /// LinUCB's upper end for one arm at a context.
+    pub(crate) fn optimistic_bound(&self, context: &[f64], arm: usize) -> f64 {
+        let ridge = self.statistics.arm(arm);
+        optimistic(ridge.predict(context), ridge.width_squared(context), self.optimism(arm))
+    }
+
     /// LinUCB's arm at a context: the one with the largest upper end (in the published profile with `β` for `r`).
     #[inline]
     pub(crate) fn most_optimistic(&self, context: &[f64]) -> usize {
@@ -275,6 +281,6 @@ fn most_optimistic_block_sized<const D: usize>(
 
 /// The upper end of an interval. Without a width nothing is added, even if the radius is infinite.
 #[inline]
-fn optimistic(estimate: f64, width_squared: f64, optimism: f64) -> f64 {
+pub(crate) fn optimistic(estimate: f64, width_squared: f64, optimism: f64) -> f64 {
     estimate + if width_squared == 0.0 { 0.0 } else { optimism * width_squared.sqrt() }
 }

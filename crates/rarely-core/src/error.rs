@@ -2,6 +2,7 @@
 //!
 //! The limits exist so that no finite input can overflow or silently lose the digits that a confidence set depends on.
 
+mod arms;
 mod confirm;
 mod evaluate;
 mod remedy;
@@ -10,6 +11,7 @@ use thiserror::Error;
 
 use crate::statistics::MAX_WEIGHT;
 
+pub use arms::ArmsError;
 pub use confirm::{ConfirmError, LookError, ScoreError};
 pub use evaluate::EvaluateError;
 
@@ -66,6 +68,14 @@ pub enum SettingsError {
         expected: usize,
         /// Numbers given.
         found: usize,
+    },
+    /// Features of arms that are not one row for each arm.
+    #[error("{found} numbers are not as many features for each of {arms} arms")]
+    ArmFeatures {
+        /// Numbers given.
+        found: usize,
+        /// Arms.
+        arms: usize,
     },
     /// A parameter that is not finite or too large.
     #[error("{name}[{index}] is {}, but it must be finite and at most {MAX_PARAMETER:e} in magnitude", short(*value))]

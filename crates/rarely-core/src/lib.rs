@@ -60,6 +60,7 @@
 mod algorithm;
 mod anytime;
 mod arm;
+mod arm_set;
 mod backlog;
 mod best_arm;
 mod block;
@@ -113,6 +114,7 @@ mod update;
 pub use algorithm::{Algorithm, AlgorithmInfo};
 pub use anytime::{Mixture, anytime_multiplier, planned_multiplier};
 pub use arm::{Arm, Parameters, Shape};
+pub use arm_set::ArmChange;
 pub use change::{Cause, Change, Evidence};
 pub use cone::{Boundary, Conservative};
 pub use confidence::{Confidence, ConfidenceSet, Interval, Profile, Sets, UnknownNoise};
@@ -122,9 +124,9 @@ pub use confirm::{
 pub use context::{Context, Contexts};
 pub use decision::{Decision, Reason};
 pub use error::{
-    ConfirmError, ContextError, DecideError, EvaluateError, LookError, MAX_ARMS, MAX_CONTEXT_ENTRY, MAX_DIMENSION,
-    MAX_INFORMATION_RATIO, MAX_PARAMETER, MAX_REWARD, MergeError, ObserveError, RestoreError, ScoreError,
-    SettingsError,
+    ArmsError, ConfirmError, ContextError, DecideError, EvaluateError, LookError, MAX_ARMS, MAX_CONTEXT_ENTRY,
+    MAX_DIMENSION, MAX_INFORMATION_RATIO, MAX_PARAMETER, MAX_REWARD, MergeError, ObserveError, RestoreError,
+    ScoreError, SettingsError,
 };
 pub use evaluation::{
     ArmWeights, CertainValue, Estimator, Folds, LogPropensities, MIN_EFFECTIVE_ROWS, MeanWeight, PolicyProbabilities,

@@ -6,10 +6,12 @@ pub(crate) mod conservative;
 pub(crate) mod constant_width;
 pub(crate) mod epsilon_greedy;
 pub(crate) mod indexed;
+pub(crate) mod local_threshold;
 pub(crate) mod logistic_thompson;
 pub(crate) mod optimistic;
 pub(crate) mod random;
 pub(crate) mod rs_glincb;
+pub(crate) mod shared;
 pub(crate) mod square_cb;
 pub(crate) mod switching;
 pub(crate) mod thompson;
@@ -21,16 +23,18 @@ use std::fmt;
 
 use crate::algorithm::Algorithm;
 use crate::arm::{Parameters, Shape};
+use crate::arm_set::ArmChange;
 use crate::change::{Change, Evidence};
 use crate::confidence::{Confidence, ConfidenceSet, Sets, UnknownNoise};
 use crate::context::{Context, Contexts};
 use crate::decision::Decision;
-use crate::error::{DecideError, MergeError, ObserveError};
+use crate::error::{ArmsError, DecideError, MergeError, ObserveError};
 use crate::explore::Stuck;
 use crate::noise_bound::{NoiseBound, Variance};
 use crate::population::Population;
 use crate::region::Region;
 use crate::rng::Rng;
+use crate::settings::Settings;
 use crate::sharp::SharpSet;
 use crate::snapshot::Snapshot;
 use crate::statistics::{Statistics, check_outcome};
@@ -136,6 +140,20 @@ pub trait Policy: Send + Sync + fmt::Debug {
         Change::Kept
     }
 
+    /// Adds, removes or restores an arm; what was learned stays. Only algorithms that choose afresh at every context can do it: a rule, its
+    /// boundaries and its sharp sets are about a fixed set of arms.
+    ///
+    /// # Errors
+    /// [`ArmsError::Fixed`] if the algorithm's arms cannot change; the policy is unchanged after any error.
+    fn change_arms(&mut self, _change: &ArmChange) -> Result<(), ArmsError> {
+        Err(ArmsError::Fixed { algorithm: self.algorithm().name() })
+    }
+
+    /// Which arms may be played: a flag for each, or `None` if none is [removed](ArmChange::Remove).
+    fn available(&self) -> Option<&[bool]> {
+        None
+    }
+
     /// The linear policy in force, if it holds one.
     fn deployed(&self) -> Option<&Parameters> {
         None
@@ -198,6 +216,11 @@ pub struct Learner {
 impl Learner {
     pub(crate) fn new(confidence: Confidence, statistics: Statistics) -> Self {
         Self { confidence, statistics, unknown_noise: None }
+    }
+
+    /// What a policy of these settings knows before the first outcome.
+    pub(crate) fn of(settings: &Settings) -> Self {
+        Self::new(settings.confidence(), settings.nothing_learned())
     }
 
     /// The same without the declared noise.

@@ -1,8 +1,11 @@
 //! What a policy is built from: a few checked numbers, each with a default.
 
+mod arm_features;
 mod checks;
+mod recipe;
 mod tuning;
 
+pub(crate) use arm_features::ArmFeatures;
 pub use tuning::Tuning;
 
 use crate::algorithm::Algorithm;
@@ -12,17 +15,15 @@ use crate::context::Contexts;
 use crate::error::SettingsError;
 use crate::explore::Exploration;
 use crate::gradient::Solver;
-use crate::number::{Deviations, ErrorProbability, Noise, NormBound, Penalty, Share};
+use crate::number::{ErrorProbability, Noise, NormBound, Penalty, Share};
 use crate::policy::{
     Baseline, Policy, batched::Batched, bootstrap::Bootstrap, conservative::Clucb, constant_width::ConstantWidth,
-    epsilon_greedy::EpsilonGreedy, indexed::Indexed, logistic_thompson::LogisticThompson, optimistic::Optimistic,
-    random::Unlearned, rs_glincb::RsGlinCb, square_cb::SquareCb, switching::Switching, thompson::Thompson,
+    epsilon_greedy::EpsilonGreedy, indexed::Indexed, local_threshold::LocalThreshold,
+    logistic_thompson::LogisticThompson, optimistic::Optimistic, random::Unlearned, rs_glincb::RsGlinCb,
+    shared::Shared, square_cb::SquareCb, switching::Switching, thompson::Thompson,
 };
 use crate::population::Population;
-use crate::quantile::chi_squared_quantile;
 use crate::statistics::Statistics;
-use crate::trigger::Trigger;
-use crate::update::Update;
 
 /// `L` where it is needed and not declared.
 pub(crate) const DEFAULT_NORM_BOUND: NormBound = NormBound::constant(10.0);
@@ -55,7 +56,8 @@ pub enum Certificates {
 /// | growth C | 0.3 | 1e-12 – 1e6 | of rs-linucb |
 /// | allowed excluded share τ | 0.01 | 0 – 1 | of the population algorithms |
 /// | minimum gain | 0 | 0 – 1e12 | of `rarely` and `certified` |
-/// | deviations z | `√χ²⁻¹_d(0.95)` | 0 – 1e3 | of rarely-quick |
+/// | deviations z | `√χ²⁻¹_d(0.95)` | 0 – 1e3 | of rarely-quick and local-threshold |
+/// | bandwidth | 0.4 | 0 – 1 | of local-threshold |
 /// | renewal c | 0.25 | 1e-12 – 1e6 | of posterior-weighted equipoise |
 /// | safety α | 0.1 | 0 – 1 | of clucb |
 /// | posterior scale v | σ; logistic: 1 | 1e-12 – 1e12 | of thompson, batched-thompson and logistic-thompson |
@@ -82,6 +84,7 @@ pub struct Settings {
     certificates: Certificates,
     baseline: Baseline,
     learned: Option<Statistics>,
+    arm_features: Option<ArmFeatures>,
 }
 
 impl Settings {
@@ -110,6 +113,7 @@ impl Settings {
             certificates: Certificates::Full,
             baseline: Baseline::unknown(dimension),
             learned: None,
+            arm_features: None,
         })
     }
 
@@ -286,6 +290,18 @@ impl Settings {
         self
     }
 
+    /// Features of the arms, row by row, which then share their parameters: the mean outcome of arm `a` at context `s` is `sᵀΘf_a`, one
+    /// regression on all products of a context variable and a feature. A feature that is 1 for every arm has the effects that all arms
+    /// have in common; features that single out each arm give every arm its own parameters. For linucb, linucb-alpha, thompson,
+    /// epsilon-greedy and squarecb.
+    ///
+    /// # Errors
+    /// [`SettingsError::ArmFeatures`], [`SettingsError::Parameter`], [`SettingsError::Dimension`].
+    pub fn arm_features(mut self, values: Vec<f64>) -> Result<Self, SettingsError> {
+        self.arm_features = Some(ArmFeatures::new(self.shape(), values)?);
+        Ok(self)
+    }
+
     /// The shape.
     pub fn shape(&self) -> Shape {
         self.deployed.shape()
@@ -326,6 +342,9 @@ impl Settings {
         self.check_learned()?;
         self.check_forgetting()?;
         self.tuning.solver.check()?;
+        if let Some(features) = &self.arm_features {
+            return Ok(Box::new(Shared::new(&self, features.clone())?));
+        }
         Ok(match algorithm {
             Algorithm::LinUcb => Box::new(Optimistic::new(&self, None)),
             Algorithm::RsLinUcb => Box::new(Optimistic::new(&self, Some(self.tuning.growth))),
@@ -340,6 +359,7 @@ impl Settings {
             Algorithm::SquareCb => Box::new(Indexed::new(&self, SquareCb { gap_scale: self.tuning.gap_scale })),
             Algorithm::LogisticThompson => Box::new(LogisticThompson::new(&self)),
             Algorithm::RsGlinCb => Box::new(RsGlinCb::new(&self)),
+            Algorithm::LocalThreshold => Box::new(LocalThreshold::new(&self)),
             Algorithm::Random => Box::new(Unlearned::uniform(self.shape())),
             Algorithm::Fixed => Box::new(Unlearned::fixed(self.shape(), self.baseline.arm())),
             _ => {
@@ -349,84 +369,22 @@ impl Settings {
         })
     }
 
-    /// The rows of the table that hold a policy.
-    fn recipe(&self) -> (Trigger, Update) {
-        let solver = self.tuning.solver;
-        let angle = Trigger::Angle { tolerance: self.tuning.tolerance.get(), solver };
-        let population = Trigger::Population { share: self.tuning.excluded_share.get() };
-        let minimum = self.tuning.minimum_gain.get();
-        let gain = Trigger::Gain { minimum };
-        let conservative = Update::Conservative(solver);
-        match self.algorithm {
-            Algorithm::Scheduled => (Trigger::Scheduled, Update::Estimate),
-            Algorithm::ExploreThenCommit => {
-                let pilot = self.exploration.unwrap_or(Exploration::of(self.algorithm)).pilot;
-                let after = (u64::from(pilot) * self.shape().arms() as u64).max(1);
-                (Trigger::Commit { after }, Update::Estimate)
-            }
-            Algorithm::FeasibleGreedy => (Trigger::OutsideSet, Update::Estimate),
-            Algorithm::FeasibleConservative => (Trigger::OutsideSet, Update::Nearest),
-            Algorithm::RsGreedy => (angle, Update::Estimate),
-            Algorithm::RsConservative => (angle, conservative),
-            Algorithm::Rarely => (Trigger::Question { deviations: None, minimum }, Update::Estimate),
-            Algorithm::RarelyQuick => {
-                let own = || scheffe_deviations(self.shape().dimension());
-                let deviations = Some(self.tuning.deviations.map_or_else(own, Deviations::get));
-                (Trigger::Question { deviations, minimum }, Update::Estimate)
-            }
-            Algorithm::BoundaryGreedy => (Trigger::Boundary, Update::Estimate),
-            Algorithm::BoundaryConservative => (Trigger::Boundary, conservative),
-            Algorithm::PopulationGreedy => (population, Update::Estimate),
-            Algorithm::PopulationConservative => (population, conservative),
-            Algorithm::Certified => (gain, conservative),
-            _ => (Trigger::EveryRound, Update::Estimate),
-        }
+    pub(crate) fn named_algorithm(&self) -> Algorithm {
+        self.algorithm
     }
 
-    pub(crate) fn parts(self) -> Parts {
-        let confidence = self.confidence();
-        let statistics = self.learned.clone().unwrap_or_else(|| self.nothing_learned());
-        // Only sharp sets need marks, and only unknown noise the errors of prediction.
-        let statistics = match (confidence.sets, self.tuning.unknown_noise) {
-            (Sets::Sharp, Some(_)) => statistics.marked_and_predicting(),
-            (Sets::Sharp, None) if statistics.marks().is_none() => statistics.marked(),
-            _ => statistics,
-        };
-        let exploration = self.exploration.unwrap_or(Exploration::of(self.algorithm));
-        Parts {
-            algorithm: self.algorithm,
-            confidence,
-            unknown_noise: self.tuning.unknown_noise,
-            renewal: self.tuning.renewal.get(),
-            statistics,
-            deployed: self.deployed,
-            exploration,
-            population: self.population,
-            certificates: self.certificates,
-        }
+    /// The prior mean.
+    pub(crate) fn starts_at(&self) -> &Parameters {
+        &self.prior_mean
+    }
+
+    /// The policy in force at the start.
+    pub(crate) fn in_force(&self) -> &Parameters {
+        &self.deployed
     }
 
     /// The statistics before the first outcome.
     pub(crate) fn nothing_learned(&self) -> Statistics {
         Statistics::new(self.confidence.penalty.get(), &self.prior_mean).forgetting(self.tuning.forgetting)
     }
-}
-
-/// `√χ²⁻¹_d(0.95)`: the estimate's rule is the one that looks best among all, and the difference of two arms has d directions to look good
-/// in. If two arms do not differ, the square of its gain, in posterior deviations, is at most `χ²_d` [scheffe-1953].
-fn scheffe_deviations(dimension: usize) -> f64 {
-    chi_squared_quantile(dimension as f64, 0.95).sqrt()
-}
-
-/// Settings with every default filled in.
-pub(crate) struct Parts {
-    pub(crate) algorithm: Algorithm,
-    pub(crate) confidence: Confidence,
-    pub(crate) unknown_noise: Option<UnknownNoise>,
-    pub(crate) renewal: f64,
-    pub(crate) statistics: Statistics,
-    pub(crate) deployed: Parameters,
-    pub(crate) exploration: Exploration,
-    pub(crate) population: Population,
-    pub(crate) certificates: Certificates,
 }

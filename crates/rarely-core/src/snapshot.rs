@@ -9,10 +9,12 @@ use crate::policy::conservative::Clucb;
 use crate::policy::constant_width::ConstantWidth;
 use crate::policy::epsilon_greedy::EpsilonGreedy;
 use crate::policy::indexed::Indexed;
+use crate::policy::local_threshold::LocalThreshold;
 use crate::policy::logistic_thompson::LogisticThompson;
 use crate::policy::optimistic::Optimistic;
 use crate::policy::random::Unlearned;
 use crate::policy::rs_glincb::RsGlinCb;
+use crate::policy::shared::Shared;
 use crate::policy::square_cb::SquareCb;
 use crate::policy::switching::Switching;
 use crate::policy::thompson::Thompson;
@@ -53,6 +55,8 @@ pub(crate) enum State {
     SquareCb(Box<Indexed<SquareCb>>),
     LogisticThompson(Box<LogisticThompson>),
     RsGlinCb(Box<RsGlinCb>),
+    Shared(Box<Shared>),
+    LocalThreshold(Box<LocalThreshold>),
 }
 
 impl State {
@@ -70,6 +74,8 @@ impl State {
             Self::SquareCb(policy) => policy.algorithm(),
             Self::LogisticThompson(policy) => policy.algorithm(),
             Self::RsGlinCb(policy) => policy.algorithm(),
+            Self::Shared(policy) => policy.algorithm(),
+            Self::LocalThreshold(policy) => policy.algorithm(),
         }
     }
 }
@@ -123,6 +129,8 @@ impl Snapshot {
             (State::SquareCb(mine), State::SquareCb(theirs)) => mine.merge(theirs),
             (State::LogisticThompson(mine), State::LogisticThompson(theirs)) => mine.merge(theirs),
             (State::RsGlinCb(mine), State::RsGlinCb(theirs)) => mine.merge(theirs),
+            (State::Shared(mine), State::Shared(theirs)) => mine.merge(theirs),
+            (State::LocalThreshold(mine), State::LocalThreshold(theirs)) => mine.merge(theirs),
             _ => Err(MergeError::Algorithm { mine: mine.name(), theirs: theirs.name() }),
         }
     }
@@ -148,6 +156,8 @@ impl Snapshot {
             State::SquareCb(policy) => policy.is_sound(),
             State::LogisticThompson(policy) => policy.is_sound(),
             State::RsGlinCb(policy) => policy.is_sound(),
+            State::Shared(policy) => policy.is_sound(),
+            State::LocalThreshold(policy) => policy.is_sound(),
         };
         if !sound {
             return Err(RestoreError::Damaged(
@@ -170,6 +180,8 @@ impl Snapshot {
             State::SquareCb(policy) => policy,
             State::LogisticThompson(policy) => policy,
             State::RsGlinCb(policy) => policy,
+            State::Shared(policy) => policy,
+            State::LocalThreshold(policy) => policy,
         })
     }
 }

@@ -2,18 +2,20 @@
 
 mod forgetting;
 mod scratch;
+mod varying;
 
 pub use forgetting::{Forgetting, MAX_WEIGHT};
 
 use std::fmt;
 
 use self::forgetting::Memory;
-use self::scratch::Scratch;
+pub(crate) use self::scratch::Scratch;
 
 use sha2::{Digest as _, Sha256};
 
 use crate::algorithm::Algorithm;
 use crate::arm::{Arm, Parameters, Shape, is_sound};
+use crate::arm_set::Availability;
 use crate::backlog::Backlog;
 use crate::context::{Context, Contexts};
 use crate::decision::Decision;
@@ -48,6 +50,8 @@ pub struct Statistics {
     /// Kept only where outcomes have weights or are forgotten.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     memory: Option<Box<Memory>>,
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Availability::is_all"))]
+    available: Availability,
 }
 
 impl Statistics {
@@ -65,6 +69,7 @@ impl Statistics {
             direction: Scratch(vec![0.0; shape.dimension()]),
             marks: None,
             memory: None,
+            available: Availability::default(),
         }
     }
 
@@ -397,6 +402,7 @@ impl Statistics {
             && self.ridges.iter().all(|ridge| ridge.penalty() == self.ridges[0].penalty())
             && self.marks().is_none_or(|marks| marks.is_sound(self.shape, self.rounds))
             && self.memory.as_ref().is_none_or(|memory| memory.is_sound(self.shape.arms(), dimension))
+            && self.available.is_sound(self.shape.arms())
     }
 }
 
@@ -423,7 +429,7 @@ pub(crate) fn check_share(shape: Shape, arm: Arm, reward: f64, algorithm: Algori
 }
 
 /// Whether an arm with `tr Σssᵀ = squares` still resolves its penalty.
-fn check_conditioning(arm: usize, squares: f64, penalty: f64) -> Result<(), ObserveError> {
+pub(crate) fn check_conditioning(arm: usize, squares: f64, penalty: f64) -> Result<(), ObserveError> {
     let ratio = squares / penalty;
     if ratio > MAX_INFORMATION_RATIO { Err(ObserveError::IllConditioned { arm, ratio }) } else { Ok(()) }
 }

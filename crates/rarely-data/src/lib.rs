@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `log` | logs row by row, with constant memory: CSV, Parquet and NDJSON files, tables in memory |
 //! | `cases` | their rows as contexts, arms and rewards of a policy document; the people a rule is meant for |
-//! | `sketch` | what the columns of a file contain, for a draft of a document |
+//! | `sketch` | what the columns of a file contain, and how often, for a draft of a document |
 //! | `counterfactuals` | people for whom every outcome is known: contexts, outcomes and expected outcomes |
 //! | [`ihdp`] | the Infant Health and Development Program: its 1,000 realisations, drawn; its CSV files and npz archives |
 //! | [`table`] | any CSV file with a header and a column `outcome:<arm>` for every arm |
@@ -40,4 +40,6 @@ pub use error::{CounterfactualFormat, DataError};
 pub use example_logs::ExampleLog;
 pub use location::Location;
 pub use log::{FileError, LogError, LogReader, LogRow, MemoryTable, Rejection, RowProblem, TwoReadings};
-pub use sketch::{FileSketch, mark_followers, sketch};
+pub use sketch::{
+    ColumnSpread, FileSketch, mark_followers, mark_followers_watched, read_spreads, sketch, sketch_watched,
+};

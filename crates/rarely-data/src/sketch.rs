@@ -1,5 +1,7 @@
 //! What the columns of a file contain, for a draft of a policy document.
 
+mod spread;
+
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hasher as _};
 use std::path::Path;
@@ -10,6 +12,10 @@ use crate::cases::is_time;
 use crate::log::{WantedColumn, WantedKind};
 use crate::{CasesError, DataError, LogError, LogReader, LogRow};
 
+pub use spread::{ColumnSpread, read_spreads};
+
+/// Rows between two calls of a watcher.
+const STRIDE: u64 = 4096;
 /// Distinct words that are kept of a column: one more than a draft lists, so that it can tell that there are too many.
 const MOST_WORDS: usize = 51;
 /// Distinct values that are counted while no value has come twice, …
@@ -34,11 +40,23 @@ pub struct FileSketch {
 /// # Errors
 /// A [`DataError`] if the file cannot be read, has no row, or one that cannot be read.
 pub fn sketch(path: &Path, format: &DataFormat) -> Result<FileSketch, DataError> {
+    sketch_watched(path, format, |_| Ok(()))
+}
+
+/// The same, with a function that is called now and then with the bytes read and the bytes in total, and stops the reading by an error.
+///
+/// # Errors
+/// As [`sketch`], and what `watch` returns.
+pub fn sketch_watched<E: From<DataError>>(
+    path: &Path,
+    format: &DataFormat,
+    watch: impl FnMut((u64, u64)) -> Result<(), E>,
+) -> Result<FileSketch, E> {
     let names = LogReader::open_as(path, &[], format)?.readable_names();
     let mut log = open(path, &names, format)?;
     let read_as = log.read_as();
     let mut columns: Vec<SeenColumn> = names.iter().map(|_| SeenColumn::default()).collect();
-    let rows = each_row(&mut log, |record| {
+    let rows = each_row(&mut log, watch, |record| {
         for (wanted, column) in columns.iter_mut().enumerate() {
             match (record.number(wanted), record.value(wanted)) {
                 (_, value) if stands_for_missing(value) => column.missing += 1,
@@ -50,7 +68,7 @@ pub fn sketch(path: &Path, format: &DataFormat) -> Result<FileSketch, DataError>
         }
     })?;
     if rows == 0 {
-        return Err(CasesError::NoRow { files: vec![path.to_owned()], first: Vec::new() }.into());
+        return Err(DataError::from(CasesError::NoRow { files: vec![path.to_owned()], first: Vec::new() }).into());
     }
     let columns = names.iter().zip(columns).map(|(name, column)| column.sketch(name)).collect();
     Ok(FileSketch { columns, read_as })
@@ -66,11 +84,24 @@ pub fn mark_followers(
     format: &DataFormat,
     option_column: &str,
 ) -> Result<(), DataError> {
+    mark_followers_watched(columns, (path, format), option_column, |_| Ok(()))
+}
+
+/// The same, watched as [`sketch_watched`] is.
+///
+/// # Errors
+/// As [`sketch`], and what `watch` returns.
+pub fn mark_followers_watched<E: From<DataError>>(
+    columns: &mut [ColumnSketch],
+    (path, format): (&Path, &DataFormat),
+    option_column: &str,
+    watch: impl FnMut((u64, u64)) -> Result<(), E>,
+) -> Result<(), E> {
     let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
     let Some(option) = names.iter().position(|name| name == option_column) else { return Ok(()) };
     let mut values: Vec<Option<HashMap<u64, u64>>> = vec![Some(HashMap::new()); names.len()];
     values[option] = None;
-    each_row(&mut open(path, &names, format)?, |record| {
+    each_row(&mut open(path, &names, format)?, watch, |record| {
         let given = value_hash(record, option);
         for (wanted, known) in values.iter_mut().enumerate() {
             let Some(by_option) = known else { continue };
@@ -92,13 +123,20 @@ fn open(path: &Path, names: &[String], format: &DataFormat) -> Result<LogReader,
 }
 
 /// Calls a function with every row of a file, and returns how many there are.
-fn each_row(log: &mut LogReader, mut take: impl FnMut(&LogRow<'_>)) -> Result<u64, DataError> {
+fn each_row<E: From<DataError>>(
+    log: &mut LogReader,
+    mut watch: impl FnMut((u64, u64)) -> Result<(), E>,
+    mut take: impl FnMut(&LogRow<'_>),
+) -> Result<u64, E> {
     loop {
+        if log.rows().is_multiple_of(STRIDE) {
+            watch(log.progress())?;
+        }
         match log.next() {
             Ok(Some(record)) => take(&record),
             Ok(None) => return Ok(log.rows()),
-            Err(LogError::Row(rejection)) => return Err(CasesError::Rejected(rejection).into()),
-            Err(LogError::File(error)) => return Err(error),
+            Err(LogError::Row(rejection)) => return Err(DataError::from(CasesError::Rejected(rejection)).into()),
+            Err(LogError::File(error)) => return Err(error.into()),
         }
     }
 }

@@ -58,7 +58,7 @@ pub struct Tuned {
     pub growth: Option<f64>,
     /// `τ`.
     pub excluded_share: Option<f64>,
-    /// `z` of rarely-quick.
+    /// `z` of rarely-quick and local-threshold.
     pub deviations: Option<f64>,
     /// Of `rarely` and `certified`.
     pub minimum_gain: Option<f64>,
@@ -80,6 +80,9 @@ pub struct Tuned {
     /// The window of algorithms that can forget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<u64>,
+    /// Of local-threshold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bandwidth: Option<f64>,
     /// Of conservative updates.
     pub solver: Option<Solver>,
     /// The policy in force at the start, the same number everywhere, instead of the world's.
@@ -241,6 +244,9 @@ impl Contestant {
         }
         if let Some(scale) = tuned.gap_scale {
             tuning.gap_scale = Growth::new(scale)?;
+        }
+        if let Some(share) = tuned.bandwidth {
+            tuning.bandwidth = Share::named("bandwidth", share)?;
         }
         if let Some(scale) = tuned.posterior_scale {
             tuning.posterior_scale = Some(Noise::new(scale)?);

@@ -3,6 +3,7 @@
 //! Fields are in alphabetical order, which is the order of the keys in the JSON files.
 
 use rarely_core::{Algorithm, Shape, Tuning};
+use rarely_output::Provenance;
 use serde::ser::SerializeStruct as _;
 use serde::{Serialize, Serializer};
 
@@ -18,9 +19,8 @@ pub struct ExperimentDescription {
     pub algorithms: Vec<String>,
     /// The assumptions of the algorithms.
     pub assumptions: Assumptions,
-    /// The command that ran it, where there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub command: Option<&'static str>,
+    /// The command or the call that ran it, as its user wrote it.
+    pub command: String,
     /// What each algorithm assumed.
     pub contestants: Vec<ContestantDescription>,
     /// Where the declared noise comes from, if it was neither set nor known.
@@ -39,6 +39,13 @@ pub struct ExperimentDescription {
     pub vary: Vec<SweepAxis>,
     /// The version of this program.
     pub version: &'static str,
+}
+
+impl ExperimentDescription {
+    /// What makes the files of its results.
+    pub fn made_by(&self) -> Provenance {
+        Provenance { version: self.version.to_owned(), command: self.command.clone(), seed: self.seed }
+    }
 }
 
 /// Everything that the worlds of an environment depend on: results under the same description may be reused.

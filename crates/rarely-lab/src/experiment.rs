@@ -208,12 +208,13 @@ impl Experiment {
         self.prepare()?.run(contestants, context)
     }
 
-    /// What was run, as it is written beside results: every default with the value that it had.
+    /// What was run, as it is written beside results: every default with the value that it had. `command` is what the user wrote.
     ///
     /// # Errors
     /// [`ExperimentError`] of the environment.
     pub fn describe<'a>(
         &self,
+        command: impl Into<String>,
         assumptions: &Assumptions,
         results: impl IntoIterator<Item = &'a ContestantResult>,
     ) -> Result<ExperimentDescription, ExperimentError> {
@@ -222,7 +223,7 @@ impl Experiment {
         Ok(ExperimentDescription {
             algorithms: contestants.iter().map(|contestant| contestant.name.clone()).collect(),
             assumptions: assumptions.resolved(&contestants),
-            command: None,
+            command: command.into(),
             contestants,
             declared_noise_source: None,
             environment: prepared.environment.describe(),

@@ -49,7 +49,7 @@ pub use play::{Assumed, CertificateRecord, ChangeRecord, PlayError, Run, play, p
 pub use run_journal::{FinishedRun, RunJournal};
 pub use shard::{
     CommandRuns, CommandWords, Divisible, Shard, ShardError, ShardFile, ShardHeader, ShardParseError, ShardSet,
-    ShardSetError,
+    ShardSetError, shell_word,
 };
 pub use theorem_one::{Beta, CounterExample, PrintedBound};
 pub use world_source::WorldSource;

@@ -17,7 +17,7 @@ use std::str::FromStr;
 use rarely_error::{Explain, Remedy};
 
 pub(crate) use command_runs::written;
-pub use command_runs::{CommandRuns, CommandWords, Divisible};
+pub use command_runs::{CommandRuns, CommandWords, Divisible, shell_word};
 pub use file::{ShardError, ShardFile, ShardHeader};
 pub use set::{ShardSet, ShardSetError};
 

@@ -7,6 +7,7 @@
 //! A clinic invites people to a screening from age 80 on. In truth inviting helps from 65 on; the clinic does not know that.
 //! The engine explores a little, learns from the outcomes, and proposes a lower cut.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
@@ -87,7 +88,12 @@ pub(crate) fn run(store: &Path) -> Result<AuditSummary, Box<dyn Error>> {
             let decision = decision?;
             let mean = if decision.option == "invite" { (age - 65.0) / 50.0 } else { 0.0 };
             let outcome = (mean + 0.1 * people.normal()).clamp(-1.0, 2.0);
-            outcomes.push(NewOutcome::OfDecision { decision: decision.decision, outcome, correction: None });
+            outcomes.push(NewOutcome::OfDecision {
+                decision: decision.decision,
+                outcome,
+                guardrails: BTreeMap::new(),
+                correction: None,
+            });
         }
         for recorded in runtime.block_on(engine.observe(&policy, "clinic", outcomes)) {
             recorded?;

@@ -318,30 +318,32 @@ impl<'a> Auditor<'a> {
         if decided.basis > trail.decider.basis {
             trail.advance(self.log, &live, decided.basis)?;
         }
+        let pinned = decided.pinned.then(|| live.decider_of(decided.version, decided.basis)).transpose()?;
+        let decider = pinned.as_ref().unwrap_or(&trail.decider);
         // Without the record, or without outcomes that were known then, it cannot be drawn again.
         let lacks = || trail.deciding.as_ref().is_some_and(|deciding| deciding.live().lacks_outcomes());
-        if decided.subject.is_some_and(|about| about.erased) || (trail.decider.explores() && lacks()) {
+        if decided.subject.is_some_and(|about| about.erased) || (decider.explores() && lacks()) {
             self.summary.erased.decisions += 1;
             return Ok(());
         }
-        let edition = &trail.decider.edition;
+        let edition = &decider.edition;
         let context = edition.reader.context(&decided.record).map_err(inconsistent)?;
-        let again = trail.decider.decide(&context, entry.number);
+        let again = decider.decide(&context, entry.number);
         let option = &edition.document.options()[again.arm.index()];
-        let beside = live.shadow_at(decided.basis).map(|shadow| {
+        let beside = live.shadow_at(decided.basis).filter(|_| !decided.pinned).map(|shadow| {
             let candidate = Decider::of_rule((edition, &edition.document), (0, 0));
             candidate.beside(Some((&edition.document, &shadow.rule)))
         });
         let beside = beside.as_ref().and_then(|beside| beside.shadow(&context));
         let same = *option == decided.option
             && beside == decided.shadow.as_deref()
-            && trail.decider.version == decided.version
+            && decider.version == decided.version
             && again.reason == decided.reason
             && again.propensity.to_bits() == decided.propensity.to_bits();
         if !same {
             return Err(inconsistent(format!(
                 "repeated, the decision is {option} by version {} ({}, probability {}), but the log has {} by version {} ({}, probability {})",
-                trail.decider.version, again.reason, again.propensity,
+                decider.version, again.reason, again.propensity,
                 decided.option, decided.version, decided.reason, decided.propensity
             )).into());
         }
@@ -435,14 +437,15 @@ impl<'a> Auditor<'a> {
     fn corrected(&self, corrected: &Corrected) -> Result<(), CheckError> {
         let previous = self.log.entry(corrected.previous).map_err(ReplayError::Store)?;
         let known = previous.as_ref().map(|previous| replay::event(self.log, previous)).transpose()?;
-        let (decision, first, outcome) = match known {
-            Some(Event::Observed(observed)) => (observed.decision, corrected.previous, observed.outcome),
-            Some(Event::Corrected(before)) => (Some(before.decision), before.first, before.outcome),
-            _ => (None, 0, f64::NAN),
+        let (decision, first, outcome, guardrails) = match known {
+            Some(Event::Observed(was)) => (was.decision, corrected.previous, was.outcome, was.guardrails),
+            Some(Event::Corrected(was)) => (Some(was.decision), was.first, was.outcome, was.guardrails),
+            _ => (None, 0, f64::NAN, BTreeMap::new()),
         };
         let same = decision == Some(corrected.decision) && first == corrected.first;
         let is_erased = corrected.subject.is_some_and(|about| about.erased);
-        if !same || (!is_erased && outcome.to_bits() != corrected.from.to_bits()) {
+        let same_outcome = outcome.to_bits() == corrected.from.to_bits() && guardrails == corrected.from_guardrails;
+        if !same || !(is_erased || same_outcome) {
             return Err(inconsistent("a correction that does not match the reported outcome").into());
         }
         Ok(())

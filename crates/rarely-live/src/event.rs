@@ -7,6 +7,8 @@ mod key_replaced;
 mod person;
 mod service;
 
+use std::collections::BTreeMap;
+
 use rarely_core::{Certificate, Digest, Reason};
 use rarely_policy::{SignedWith, WrittenRule};
 use rarely_review::{CertifiedBy, Verdict};
@@ -138,6 +140,9 @@ pub struct Decided {
     /// What a candidate beside the rule in force would have given; nothing acts on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shadow: Option<String>,
+    /// Whether the request named the version; its rule then decided alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pinned: bool,
     /// The person that it is about, if one was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<AboutPerson>,
@@ -154,6 +159,9 @@ pub struct Observed {
     pub elsewhere: Option<ExternalDecision>,
     /// The outcome, in the document's units.
     pub outcome: f64,
+    /// The outcomes of the document's guard-rails, by column.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub guardrails: BTreeMap<String, f64>,
     /// The person that it is about, if one was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<AboutPerson>,
@@ -175,6 +183,9 @@ pub struct ExternalDecision {
     /// The first version under the document that the record was read with; absent for the registered document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edition: Option<u64>,
+    /// When it was made, if it is imported history.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_ms: Option<u64>,
 }
 
 impl Observed {
@@ -200,6 +211,12 @@ pub struct Corrected {
     pub from: f64,
     /// The new outcome, in the document's units.
     pub outcome: f64,
+    /// The outcomes of guard-rails that it reported, …
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub from_guardrails: BTreeMap<String, f64>,
+    /// … and the new ones.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub guardrails: BTreeMap<String, f64>,
     /// The reason; absent in old logs, where none was required.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -323,6 +340,9 @@ pub struct ProposalRationale {
     pub who: Vec<AffectedBand>,
     /// Evidence against the change.
     pub against: Vec<String>,
+    /// What it does to outcomes that must not get worse.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guardrails: Vec<String>,
     /// The assumptions.
     pub assumptions: Vec<Assumption>,
     /// The whole review, as JSON.

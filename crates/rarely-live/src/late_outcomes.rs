@@ -27,6 +27,9 @@ pub struct HeldOutcome {
     pub arm: Arm,
     /// The outcome, as a reward.
     pub reward: f64,
+    /// The outcomes of guard-rails, in the good direction and in the document's order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guardrails: Vec<f64>,
     /// Whether it is not learned: a person gave another option.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub excluded: bool,
@@ -75,9 +78,10 @@ impl LateOutcomes {
     }
 
     /// Takes in a correction.
-    pub(crate) fn correct(&mut self, decision: u64, reward: f64) -> CorrectedOutcome {
+    pub(crate) fn correct(&mut self, decision: u64, to: &HeldOutcome) -> CorrectedOutcome {
         if let Some(held) = self.queue.reported_mut(decision) {
-            held.reward = reward;
+            held.reward = to.reward;
+            held.guardrails.clone_from(&to.guardrails);
             CorrectedOutcome::Waiting
         } else if self.too_late.contains(&decision) {
             CorrectedOutcome::NotLearned

@@ -2,10 +2,12 @@
 
 use std::collections::VecDeque;
 
-use rarely_core::{Arm, RECENT_CONTEXTS};
+use rarely_core::RECENT_CONTEXTS;
 use rarely_policy::PolicyDocument;
-use rarely_review::{EvidenceBase, ReviewError, Tally};
+use rarely_review::{EvidenceBase, ReviewError, Tally, TallyRow};
 use serde::{Deserialize, Serialize};
+
+use crate::late_outcomes::HeldOutcome;
 
 /// What one policy has learned up to some event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -52,8 +54,9 @@ impl Learned {
 
     /// Learns one outcome. Row numbers must rise. `place` is that of its decision, or of its event where outcomes are learned as they
     /// arrive; 0 if it cannot be corrected.
-    pub(crate) fn observe(&mut self, row: u64, place: u64, context: &[f64], arm: Arm, reward: f64) {
-        self.tally.add(row, context, arm, reward);
+    pub(crate) fn observe(&mut self, row: u64, place: u64, held: &HeldOutcome) {
+        let HeldOutcome { context, arm, reward, guardrails, .. } = held;
+        self.tally.add_row(&TallyRow { guardrails, ..TallyRow::new(row, context, *arm, *reward) });
         self.marked.resize(self.tally.marks(), self.last);
         self.last = self.last.max(place);
         if self.recent.len() >= RECENT_CONTEXTS * context.len() {
@@ -64,13 +67,14 @@ impl Learned {
 
     /// Replaces one outcome by another. `place` is as when it was learned; `earlier` says whether that was before the rule in force was
     /// put in force.
-    pub(crate) fn correct(&mut self, place: u64, context: &[f64], arm: Arm, (from, to): (f64, f64), earlier: bool) {
-        let marks = self.marked.partition_point(|&last| last < place);
+    pub(crate) fn correct(&mut self, place: u64, from: &HeldOutcome, to: &HeldOutcome, earlier: bool) {
+        let (marks, context, arm) = (self.marked.partition_point(|&last| last < place), to.context.as_slice(), to.arm);
         if earlier {
-            self.tally.correct_earlier(context, arm, from, to, marks);
+            self.tally.correct_earlier(context, arm, from.reward, to.reward, marks);
         } else {
-            self.tally.correct(context, arm, from, to, marks);
+            self.tally.correct(context, arm, from.reward, to.reward, marks);
         }
+        self.tally.correct_guardrails(context, arm, &from.guardrails, &to.guardrails);
     }
 
     /// Continues with another rule in force.

@@ -58,7 +58,8 @@ pub use event::Event;
 pub use late_outcomes::{HeldOutcome, LateOutcomes};
 pub use learned::{Learned, LearnedSums};
 pub use live_policy::{
-    Counts, DecisionRef, ENGINE_ACTOR, EventHeader, LivePolicy, PolicyState, RegistrationRecord, ShadowRecord,
+    Counts, DecisionRef, ENGINE_ACTOR, EventHeader, HistoryRecord, LivePolicy, PolicyState, RegistrationRecord,
+    ShadowRecord,
 };
 pub use objection::Objection;
 pub use passkey::{

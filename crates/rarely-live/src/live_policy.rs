@@ -3,7 +3,9 @@
 mod beside;
 mod changing;
 mod erasing;
+mod history;
 mod learning;
+mod pinning;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -26,6 +28,7 @@ use crate::unanswered::Unanswered;
 use crate::versions::{ProposalRecord, ProposalStatus, Signer, Version, VersionOrigin};
 
 pub use beside::ShadowRecord;
+pub use history::HistoryRecord;
 
 /// Milliseconds in a day.
 pub(crate) const DAY_MS: f64 = 86_400_000.0;
@@ -82,6 +85,9 @@ pub struct PolicyState {
     /// Decisions instead of which people gave another option.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub overridden: BTreeSet<u64>,
+    /// Decisions from before the policy was run here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub history: Option<HistoryRecord>,
     /// The policy's last event.
     pub last_event: u64,
 }
@@ -110,6 +116,9 @@ pub struct Counts {
     pub decided: Vec<u64>,
     /// Decisions that were drawn by lot or by the pilot.
     pub explored: u64,
+    /// Decisions by a version that the request named.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub pinned: u64,
     /// Decisions with an outcome, by option.
     pub answered: Vec<u64>,
     /// Outcomes of decisions taken elsewhere, by option.
@@ -186,6 +195,7 @@ impl LivePolicy {
             counts: Counts {
                 decided: vec![0; options],
                 explored: 0,
+                pinned: 0,
                 answered: vec![0; options],
                 elsewhere: vec![0; options],
                 corrections: 0,
@@ -197,6 +207,7 @@ impl LivePolicy {
             learning_since: 1,
             shadows: Vec::new(),
             overridden: BTreeSet::new(),
+            history: None,
             last_event: header.number,
         };
         let (editions, lacking) = (vec![edition], BTreeMap::new());
@@ -248,7 +259,7 @@ impl LivePolicy {
     pub fn decider(&self, basis: u64) -> Decider {
         let PolicyState { learned, stopped, registration, counts, .. } = &self.state;
         let basis =
-            DecisionBasis { version: self.version().number, event: basis, decided: counts.decided.iter().sum() };
+            DecisionBasis { version: self.version().number, event: basis, decided: counts.by_policy_in_force() };
         let decider = Decider::new((self.edition(), &self.document), learned, basis, registration.seed, *stopped);
         decider.beside(self.shadow().map(|shadow| (&self.document, &shadow.rule)))
     }
@@ -256,7 +267,7 @@ impl LivePolicy {
     /// Whether the pilot goes on: it counts decisions, so that each of them may end it.
     pub(crate) fn is_piloting(&self) -> bool {
         let pilot = u64::from(self.document.change().explore.pilot) * self.document.options().len() as u64;
-        !self.state.stopped && self.state.counts.decided.iter().sum::<u64>() <= pilot && pilot > 0
+        !self.state.stopped && self.state.counts.by_policy_in_force() <= pilot && pilot > 0
     }
 
     /// Whether something was learned with the last event.
@@ -368,6 +379,11 @@ fn first_version() -> u64 {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_first_version(version: &u64) -> bool {
     *version == first_version()
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 pub(crate) fn signer(header: EventHeader<'_>, signature: &Signature) -> Signer {

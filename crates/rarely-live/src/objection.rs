@@ -34,6 +34,9 @@ pub enum Objection {
     /// The version does not exist.
     #[error("the policy has no version {0}")]
     NoVersion(u64),
+    /// The policy is stopped, and nobody signed the version.
+    #[error("the policy is stopped, and nobody has signed version {0}")]
+    UnsignedVersion(u64),
     /// The rule is already in force.
     #[error("version {version} has the rule that is in force, so nothing would change")]
     SameRule {
@@ -137,6 +140,15 @@ pub enum Objection {
     /// The decision has an outcome, which is evidence already.
     #[error("decision {0} has an outcome already, which may have been learned")]
     HasOutcome(u64),
+    /// A decision of the past that lies ahead.
+    #[error("the time lies ahead, so that this is no history")]
+    FutureHistory,
+    /// The policy has decided or learned something that is no history.
+    #[error("the policy has decisions or observations already, and earlier ones cannot be put before them")]
+    LateHistory,
+    /// A decision of the past from before those that were imported.
+    #[error("a later decision is imported already, and history is learned in the order of its times")]
+    UnorderedHistory,
     /// Something that occurs only in a damaged or foreign log.
     #[error("{0}")]
     Inconsistent(String),
@@ -159,6 +171,12 @@ impl Explain for Objection {
             Self::UnknownKey { .. } => Some(Remedy::new("sign with another key, or register this one first")),
             Self::CopiedKey { .. } => Some(Remedy::new("revoke the passkey, and register another one")),
             Self::Amendment { help, .. } => Some(Remedy::new(*help)),
+            Self::UnsignedVersion(_) => Some(Remedy::new("leave the version out, or name one that people have signed")),
+            Self::FutureHistory => Some(Remedy::new("send the time of the decision, with its zone")),
+            Self::LateHistory => Some(Remedy::new(
+                "import history into a policy that has not decided yet; a review of files takes both, in any order",
+            )),
+            Self::UnorderedHistory => Some(Remedy::new("send the oldest decision first")),
             Self::ShadowRuns => Some(Remedy::new("end it first")),
             Self::HasOutcome(_) => Some(Remedy::new("override a decision before its outcome is reported")),
             Self::OpenProposal(_) => Some(Remedy::new("sign or reject it first")),

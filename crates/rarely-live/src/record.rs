@@ -1,5 +1,7 @@
 //! Records: the feature values of one case, as a program sends them and as the log stores them.
 
+use std::collections::BTreeMap;
+
 use rarely_core::Arm;
 use rarely_error::{Explain, Remedy};
 use rarely_policy::{Encoder, FieldValue, Missing, PolicyDocument, ValueError};
@@ -98,6 +100,45 @@ impl RecordField {
     }
 }
 
+/// Why the outcomes of guard-rails are invalid.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum GuardrailError {
+    /// One is missing.
+    #[error("the report has no {column}")]
+    Absent {
+        /// Its column.
+        column: String,
+        /// All of them.
+        columns: Vec<String>,
+    },
+    /// One that the document does not have.
+    #[error("the policy document has no guard-rail {column:?}")]
+    Unknown {
+        /// The name.
+        column: String,
+        /// All of them.
+        columns: Vec<String>,
+    },
+    /// One is out of range.
+    #[error(transparent)]
+    Value(ValueError),
+}
+
+impl Explain for GuardrailError {
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Absent { columns, .. } => {
+                Some(Remedy::new(format!("report every guard-rail with the outcome: {}", columns.join(", "))))
+            }
+            Self::Unknown { columns, .. } if columns.is_empty() => {
+                Some(Remedy::new("leave it out: the document has no guard-rails"))
+            }
+            Self::Unknown { columns, .. } => Some(Remedy::new(format!("the guard-rails are {}", columns.join(", ")))),
+            Self::Value(error) => error.remedy(),
+        }
+    }
+}
+
 /// Reads records for one document.
 #[derive(Debug, Clone)]
 pub struct RecordReader {
@@ -177,6 +218,26 @@ impl RecordReader {
     /// [`ValueError`] if it is out of range.
     pub fn reward(&self, outcome: f64, arm: Arm) -> Result<f64, ValueError> {
         Ok(self.encoder.outcome(FieldValue::Number(outcome))? - self.encoder.cost(arm))
+    }
+
+    /// The outcomes of the document's guard-rails in the good direction, in the document's order. Every one must be there: those that are
+    /// left out would be those that went wrong, or those that nobody looked at.
+    ///
+    /// # Errors
+    /// [`GuardrailError`] names the column.
+    pub fn guardrails(&self, reported: &BTreeMap<String, f64>) -> Result<Vec<f64>, GuardrailError> {
+        let columns = || self.encoder.guardrail_columns().cloned().collect::<Vec<_>>();
+        if let Some(unknown) =
+            reported.keys().find(|name| !self.encoder.guardrail_columns().any(|known| known == *name))
+        {
+            return Err(GuardrailError::Unknown { column: unknown.clone(), columns: columns() });
+        }
+        let read = self.encoder.guardrail_columns().enumerate().map(|(at, column)| {
+            let absent = || GuardrailError::Absent { column: column.clone(), columns: columns() };
+            let value = FieldValue::Number(*reported.get(column).ok_or_else(absent)?);
+            self.encoder.guardrail(at, value).map_err(GuardrailError::Value)
+        });
+        read.collect()
     }
 
     /// Whether an outcome is one that the document allows.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io;
 
 use crate::parquet_rows::{ParquetRows, RowCell, RowColumn};
+use crate::provenance::Provenance;
 
 /// A column.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,6 +78,18 @@ impl ColumnTable {
         self
     }
 
+    /// The same with columns that say in every row what made it, unless it has columns of these names.
+    #[must_use]
+    pub fn made_by(mut self, made_by: &Provenance) -> Self {
+        let rows = self.rows();
+        for (name, value) in made_by.parts() {
+            if !self.columns.iter().any(|(own, _)| own == name) {
+                self = self.texts(name, vec![value; rows]);
+            }
+        }
+        self
+    }
+
     /// Adds numbers.
     #[must_use]
     pub fn numbers(self, name: impl Into<String>, values: impl IntoIterator<Item = f64>) -> Self {
@@ -128,8 +141,13 @@ impl ColumnTable {
     /// # Errors
     /// If two columns have one name.
     pub fn to_parquet(&self) -> io::Result<Vec<u8>> {
+        self.parquet(None)
+    }
+
+    /// [`ColumnTable::to_parquet`], with what made it in the file's metadata.
+    pub(crate) fn parquet(&self, made_by: Option<&Provenance>) -> io::Result<Vec<u8>> {
         let columns = self.columns.iter().map(|(name, column)| (name.clone(), column.kind())).collect();
-        let mut rows = ParquetRows::new(Vec::new(), columns)?;
+        let mut rows = ParquetRows::made_by(Vec::new(), columns, made_by)?;
         let mut cells = Vec::with_capacity(self.columns.len());
         for row in 0..self.rows() {
             cells.clear();

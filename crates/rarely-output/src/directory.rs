@@ -9,6 +9,7 @@ use rarely_error::{Action, Explain, Remedy};
 use serde::Serialize;
 
 use crate::column_table::ColumnTable;
+use crate::provenance::Provenance;
 
 /// A directory that results are written to.
 ///
@@ -135,12 +136,12 @@ impl OutputDirectory {
         self.write(name, json_text(value).map_err(OutputError::contents(name))?)
     }
 
-    /// Writes a table as a Parquet file.
+    /// Writes a table as a Parquet file, with what made it.
     ///
     /// # Errors
     /// [`OutputError`] if its columns make no schema or it cannot be written.
-    pub fn write_parquet(&self, name: &str, table: &ColumnTable) -> Result<(), OutputError> {
-        self.write(name, table.to_parquet().map_err(OutputError::contents(name))?)
+    pub fn write_parquet(&self, name: &str, table: &ColumnTable, made_by: &Provenance) -> Result<(), OutputError> {
+        self.write(name, table.parquet(Some(made_by)).map_err(OutputError::contents(name))?)
     }
 }
 

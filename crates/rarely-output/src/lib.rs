@@ -6,10 +6,13 @@ mod calendar;
 mod column_table;
 mod directory;
 mod parquet_rows;
+mod provenance;
 mod text_table;
+mod typeset;
 
 pub use calendar::{Ticks, UtcInstant, utc};
 pub use column_table::{ColumnTable, TableColumn};
 pub use directory::{OutputDirectory, OutputError, json_text};
 pub use parquet_rows::{ParquetRows, RowCell, RowColumn};
+pub use provenance::Provenance;
 pub use text_table::TextTable;

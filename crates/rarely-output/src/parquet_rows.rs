@@ -6,9 +6,12 @@ use std::sync::Arc;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type;
+
+use crate::provenance::Provenance;
 
 /// Rows per group.
 const GROUP: usize = 1 << 16;
@@ -59,10 +62,22 @@ impl<W: Write + Send> ParquetRows<W> {
     /// # Errors
     /// If it cannot be written to, or two columns have one name.
     pub fn new(out: W, columns: Vec<(String, RowColumn)>) -> io::Result<Self> {
+        Self::made_by(out, columns, None)
+    }
+
+    /// [`ParquetRows::new`] with what made it, as `rarely.version`, `rarely.seed` and `rarely.command` in the file's metadata.
+    ///
+    /// # Errors
+    /// As [`ParquetRows::new`].
+    pub fn made_by(out: W, columns: Vec<(String, RowColumn)>, made_by: Option<&Provenance>) -> io::Result<Self> {
+        let parts = made_by.into_iter().flat_map(Provenance::parts);
+        let about: Vec<KeyValue> =
+            parts.map(|(name, value)| KeyValue::new(format!("rarely.{name}"), Some(value))).collect();
         let fields: Result<Vec<_>, ParquetError> =
             columns.iter().map(|(name, kind)| Ok(Arc::new(field(name, *kind)?))).collect();
         let schema = fields.and_then(|fields| Type::group_type_builder("rows").with_fields(fields).build());
-        let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+        let properties = WriterProperties::builder().set_compression(Compression::SNAPPY);
+        let properties = properties.set_key_value_metadata((!about.is_empty()).then_some(about)).build();
         let writer = schema.and_then(|schema| SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties)));
         let columns = columns.into_iter().map(|(_, kind)| Values::new(kind)).collect();
         Ok(Self { writer: writer.map_err(io::Error::other)?, columns, rows: 0 })

@@ -10,7 +10,7 @@
 //! | `scale`, `number`, `text` | ranges and ticks; numbers and words as they are written |
 //! | `measure`, `labels`, `legend` | the margins a panel needs; labels that do not overlap; the legend below |
 //! | `draw`, `frame`, `marks`, `clip` | layout; axes; marks; the part of a line that lies in the panel |
-//! | `svg`, `png`, `pdf`, `page` | the outputs |
+//! | `svg`, `png`, `pdf`, `page`, `made_by` | the outputs, and what they say of their origin |
 //! | `conformance` | checks that every figure must pass (a feature, for tests) |
 #![deny(missing_docs)]
 
@@ -22,6 +22,7 @@ mod figure;
 mod frame;
 mod labels;
 mod legend;
+mod made_by;
 mod marks;
 mod measure;
 mod number;

@@ -58,6 +58,9 @@ pub enum Tone {
 }
 
 impl Page {
+    /// Its style sheet.
+    pub const STYLE: &str = STYLE;
+
     /// An empty page.
     pub fn new(title: impl Into<String>) -> Self {
         Self {
@@ -159,6 +162,16 @@ impl Page {
         self.add(html! { details { summary { (summary) } (body) } })
     }
 
+    /// What is below its title: the answer, the table of contents and the rest, for another page that uses [`Page::STYLE`].
+    pub fn content(&self) -> String {
+        let contents = html! {
+            nav aria-label="Contents" { ol { @for (at, text) in self.contents.iter().enumerate() {
+                li { a href=(format!("#{}", section(at + 1))) { (text) } }
+            } } }
+        };
+        format!("{}{}{}", self.lead, contents.into_string(), self.body)
+    }
+
     /// The whole page.
     pub fn html(&self) -> String {
         let markup = html! {
@@ -168,16 +181,12 @@ impl Page {
                     meta charset="utf-8";
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     title { (self.title) }
-                    style { (PreEscaped(STYLE)) }
+                    style { (PreEscaped(Self::STYLE)) }
                 }
                 body {
                     main class=[self.column.class()] {
                         h1 { (self.title) }
-                        (PreEscaped(&self.lead))
-                        nav aria-label="Contents" { ol { @for (at, text) in self.contents.iter().enumerate() {
-                            li { a href=(format!("#{}", section(at + 1))) { (text) } }
-                        } } }
-                        (PreEscaped(&self.body))
+                        (PreEscaped(self.content()))
                     }
                 }
             }

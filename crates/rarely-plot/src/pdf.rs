@@ -25,6 +25,14 @@ impl Figure {
     /// # Errors
     /// [`FigureError::Drawing`] if the drawing cannot be read back.
     pub fn pdf(&self) -> Result<Vec<u8>, FigureError> {
+        self.pdf_made_by("")
+    }
+
+    /// [`Figure::pdf`] that says in its keywords what made it.
+    ///
+    /// # Errors
+    /// As [`Figure::pdf`].
+    pub fn pdf_made_by(&self, made_by: &str) -> Result<Vec<u8>, FigureError> {
         let options = Options { fontdb: Arc::clone(&FONTS), ..Options::default() };
         let tree = Tree::from_str(&self.draw(Medium::Bitmap), &options)
             .map_err(|source| FigureError::Drawing(source.to_string()))?;
@@ -33,16 +41,8 @@ impl Figure {
         // PDF counts upwards from the lower edge.
         let _ = writeln!(page.stream, "{} 0 0 {} 0 {} cm", number(POINTS), number(-POINTS), number(height));
         page.group(tree.root(), 1.0);
-        Ok(document(&page, (width, height), &self.title, self.note.as_deref().unwrap_or_default()))
-    }
-
-    /// Its files for a paper, SVG, PNG and PDF, with their names; `name` has no extension.
-    ///
-    /// # Errors
-    /// [`FigureError`] if it cannot be drawn as a bitmap.
-    pub fn paper_files(&self, name: &str) -> Result<[(String, Vec<u8>); 3], FigureError> {
-        let [svg, png] = self.files(name)?;
-        Ok([svg, png, (format!("{name}.pdf"), self.pdf()?)])
+        let about = [&self.title, self.note.as_deref().unwrap_or_default(), made_by];
+        Ok(document(&page, (width, height), about))
     }
 }
 
@@ -186,7 +186,8 @@ fn number(value: f32) -> String {
 }
 
 /// The whole file: a catalogue with one page, its contents, and what it is of.
-fn document(page: &PageContent, (width, height): (f32, f32), title: &str, subject: &str) -> Vec<u8> {
+fn document(page: &PageContent, (width, height): (f32, f32), about: [&str; 3]) -> Vec<u8> {
+    let [title, subject, made_by] = about;
     let states: String = page.opacities.iter().fold(String::new(), |mut states, &opacity| {
         let share = number(opacity as f32 / 1000.0);
         let _ = write!(states, "/A{opacity} << /ca {share} /CA {share} >> ");
@@ -202,9 +203,10 @@ fn document(page: &PageContent, (width, height): (f32, f32), title: &str, subjec
         ),
         String::new(),
         format!(
-            "<< /Title {} /Subject {} /Producer {} >>",
+            "<< /Title {} /Subject {} /Keywords {} /Producer {} >>",
             text_string(title),
             text_string(subject),
+            text_string(made_by),
             text_string(concat!("rarely ", env!("CARGO_PKG_VERSION")))
         ),
     ];

@@ -14,7 +14,7 @@ use crate::svg::Medium;
 pub const MAX_PIXELS: u32 = 16_384;
 
 /// How much larger than the drawing a bitmap in a file is, so that it is sharp in print.
-const FILE_SCALE: f32 = 2.0;
+pub(crate) const FILE_SCALE: f32 = 2.0;
 
 /// What can go wrong when a figure is made into a bitmap.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

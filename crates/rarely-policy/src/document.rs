@@ -206,12 +206,15 @@ impl PolicyDocument {
 
     /// What this document has that only a review of the rows of a log takes into account, in a few words; `None` if there is nothing.
     pub fn only_reviewed(&self) -> Option<&'static str> {
-        if !self.guardrails.is_empty() {
-            Some("guard-rails")
-        } else if !self.log_columns.fairness.is_empty() {
-            Some("fairness columns")
-        } else {
+        if self.guardrails.is_empty() { self.never_live() } else { Some("guard-rails") }
+    }
+
+    /// What this document has that a policy which is run does not take into account, in a few words; `None` if there is nothing.
+    pub fn never_live(&self) -> Option<&'static str> {
+        if self.log_columns.fairness.is_empty() {
             self.groups.as_ref().map(|_| "rules by group")
+        } else {
+            Some("fairness columns")
         }
     }
 

@@ -14,12 +14,19 @@ pub(crate) struct PyFigure {
     name: String,
     caption: String,
     drawn: rarely_plot::Figure,
+    /// What made it, in the metadata of its files; empty if nothing says so.
+    made_by: String,
 }
 
 impl PyFigure {
     /// A picture with the name of its file; `caption` says how to read it.
     pub(crate) fn new(name: impl Into<String>, caption: impl Into<String>, drawn: rarely_plot::Figure) -> Self {
-        Self { name: name.into(), caption: caption.into(), drawn }
+        Self { name: name.into(), caption: caption.into(), drawn, made_by: String::new() }
+    }
+
+    /// The same with what made it.
+    pub(crate) fn made_by(self, made_by: String) -> Self {
+        Self { made_by, ..self }
     }
 }
 
@@ -46,7 +53,7 @@ impl PyFigure {
     /// The picture as SVG.
     #[getter]
     pub(crate) fn svg(&self) -> String {
-        self.drawn.svg()
+        if self.made_by.is_empty() { self.drawn.svg() } else { self.drawn.svg_made_by(&self.made_by) }
     }
 
     /// The picture as PNG, with `scale` pixels for each pixel of the SVG: 2 suits a screen, 3 print.
@@ -93,10 +100,13 @@ impl PyFigure {
 
 impl PyFigure {
     fn page(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
-        py.detach(|| self.drawn.pdf()).map_err(|error| error::FIGURE.explain(py, &error))
+        py.detach(|| self.drawn.pdf_made_by(&self.made_by)).map_err(|error| error::FIGURE.explain(py, &error))
     }
 
     fn pixels(&self, py: Python<'_>, scale: f32) -> PyResult<Vec<u8>> {
-        py.detach(|| self.drawn.png(scale)).map_err(|error| error::FIGURE.explain(py, &error))
+        let draw = || {
+            if self.made_by.is_empty() { self.drawn.png(scale) } else { self.drawn.png_made_by(scale, &self.made_by) }
+        };
+        py.detach(draw).map_err(|error| error::FIGURE.explain(py, &error))
     }
 }

@@ -10,15 +10,15 @@ use numpy::{IntoPyArray as _, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use rarely_data::ihdp;
-use rarely_lab::report::{reproduction as shown, results as figures};
+use rarely_lab::report::{reproduction as reproduced, results as figures};
 use rarely_lab::reproduction::{FIGURE_FOUR_REALISATIONS, Reproduced, ReproductionSize, Trial, TrialResults, trials};
 use rarely_lab::results::LabelledResults;
 use rarely_lab::sweep::{self, Sweep};
-use rarely_lab::{RunContext, RunJournal, frontier as points, results};
+use rarely_lab::{ExperimentDescription, RunContext, RunJournal, frontier as points, results};
 use rarely_output::{ColumnTable, OutputDirectory, OutputError, TableColumn};
 
 use self::setup::Setup;
-use self::watch::Watched;
+use self::watch::{Raise, Watched};
 use crate::error;
 use crate::evidence::plain;
 use crate::figure::PyFigure;
@@ -26,24 +26,53 @@ use crate::figure::PyFigure;
 /// The settings, the tables, the figure and the text of an experiment.
 type Simulated<'py> = (Bound<'py, PyAny>, Bound<'py, PyDict>, PyFigure, String);
 
-/// Where an experiment runs, and what it writes.
-struct Place {
+/// Where an experiment runs, and what was finished there before.
+struct Session {
+    directory: Option<OutputDirectory>,
+    journal: RunJournal,
     threads: usize,
-    out: Option<PathBuf>,
     progress: Option<Py<PyAny>>,
     run_traces: bool,
 }
 
-impl Place {
-    fn of(place: &Bound<'_, PyDict>) -> PyResult<Self> {
-        let get = |name: &str| place.get_item(name)?.map_or_else(|| Ok(place.py().None().into_bound(place.py())), Ok);
-        let get = |name: &str| -> PyResult<Bound<'_, PyAny>> { get(name) };
+impl Session {
+    /// To be called when the arguments have been checked: it creates the output directory.
+    fn start(place: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let py = place.py();
+        let get = |name: &str| -> PyResult<Bound<'_, PyAny>> {
+            Ok(place.get_item(name)?.unwrap_or_else(|| py.None().into_bound(py)))
+        };
+        let (directory, journal) = kept(py, get("out")?.extract()?)?;
         Ok(Self {
+            directory,
+            journal,
             threads: get("threads")?.extract()?,
-            out: get("out")?.extract()?,
             progress: get("progress")?.extract()?,
             run_traces: get("run_traces")?.extract()?,
         })
+    }
+
+    /// Does work of so many runs.
+    fn run<T: Send, E: Raise + Send>(
+        &self,
+        py: Python<'_>,
+        total: u64,
+        work: impl FnOnce(&RunContext<'_>) -> Result<T, E> + Send,
+    ) -> PyResult<T> {
+        let progress = self.progress.as_ref().map(|progress| progress.clone_ref(py));
+        Watched { total, threads: self.threads, progress, journal: &self.journal }.run(py, work)
+    }
+
+    /// Writes the files, if there is a directory; then nothing is left to resume.
+    fn finish(
+        self,
+        py: Python<'_>,
+        write: impl FnOnce(&OutputDirectory, bool) -> Result<(), OutputError> + Send,
+    ) -> PyResult<()> {
+        if let Some(directory) = &self.directory {
+            py.detach(|| write(directory, self.run_traces)).map_err(|error| error::EXPERIMENT.explain(py, &error))?;
+        }
+        Ok(self.journal.finish()?)
     }
 }
 
@@ -55,27 +84,19 @@ pub(crate) fn simulate<'py>(
     told: &Bound<'py, PyDict>,
     place: &Bound<'py, PyDict>,
 ) -> PyResult<Simulated<'py>> {
-    let (setup, place) = (Setup::of(given, told)?, Place::of(place)?);
-    let Setup { experiment, contestants, .. } = &setup;
-    experiment.check(contestants).map_err(|error| error::EXPERIMENT.explain(py, &error))?;
-    let (directory, journal) = kept(py, place.out)?;
-    let total = experiment.runs * contestants.len() as u64;
-    let watched = Watched { total, threads: place.threads, progress: place.progress, journal: &journal };
-    let outcomes = watched.run(py, |context| experiment.run(contestants, context))?;
+    let setup = Setup::of(given, told)?.checked(py)?;
+    let session = Session::start(place)?;
+    let outcomes = session.run(py, setup.runs(), |context| setup.run(context))?;
     let settings = setup.describe(py, &outcomes)?;
-    if let Some(directory) = &directory {
-        py.detach(|| figures::write(directory, &settings, &outcomes, place.run_traces))
-            .map_err(|error| error::EXPERIMENT.explain(py, &error))?;
-    }
-    journal.finish()?;
     let (title, note) = (figures::text::title(&settings), figures::text::note(&settings));
     let figure = py.detach(|| figures::four_panels(&title, &outcomes, Some(note.clone())));
-    let tables = run_tables(py, &[LabelledResults::plain(experiment.seed, &outcomes)], place.run_traces)?;
+    let tables = run_tables(py, &[LabelledResults::plain(settings.seed, &outcomes)], session.run_traces)?;
     tables.set_item("summary", columns(py, &results::summary(&outcomes))?)?;
     tables.set_item("traces", columns(py, &results::traces(&outcomes))?)?;
     tables.set_item("changes", columns(py, &results::changes(&outcomes))?)?;
     let words = figures::text::experiment(&settings, &outcomes, None);
-    Ok((plain(py, &settings)?, tables, PyFigure::new("figure", note, figure), words))
+    session.finish(py, |directory, run_traces| figures::write(directory, &settings, &outcomes, run_traces))?;
+    shown(py, &settings, tables, (note, figure), words)
 }
 
 /// Runs an experiment for every combination of values; `vary` has a line for each setting, such as `penalty=0.1,1`.
@@ -88,33 +109,22 @@ pub(crate) fn run_sweep<'py>(
     told: &Bound<'py, PyDict>,
     place: &Bound<'py, PyDict>,
 ) -> PyResult<Simulated<'py>> {
-    let (setup, place) = (Setup::of(given, told)?, Place::of(place)?);
-    let Setup { experiment, contestants, .. } = &setup;
+    let setup = Setup::of(given, told)?;
     let axes = vary.iter().map(|axis| axis.parse()).collect::<Result<Vec<sweep::SweepAxis>, _>>();
     let axes = axes.map_err(|error| error::EXPERIMENT.explain(py, &error))?;
-    let sweep = Sweep::new(experiment, contestants, &axes).map_err(|error| error::EXPERIMENT.explain(py, &error))?;
-    let (directory, journal) = kept(py, place.out)?;
-    let watched = Watched { total: sweep.runs(), threads: place.threads, progress: place.progress, journal: &journal };
-    let cells = watched.run(py, |context| sweep.run(context))?;
+    let sweep = Sweep::new(&setup.experiment, &setup.contestants, &axes);
+    let sweep = sweep.map_err(|error| error::EXPERIMENT.explain(py, &error))?;
+    let session = Session::start(place)?;
+    let cells = session.run(py, sweep.runs(), |context| sweep.run(context))?;
     let mut settings = setup.describe(py, cells.iter().flat_map(|cell| &cell.results))?;
     settings.vary.clone_from(&axes);
     let (title, note) = (figures::text::title(&settings), figures::text::note(&settings));
     let figure = py.detach(|| figures::sweep(&title, &axes, &cells, Some(note.clone())));
-    let (frame, parts) = (sweep::frame(&axes, &cells), sweep::labelled(&axes, &cells, experiment.seed));
-    if let Some(directory) = &directory {
-        let write = || -> Result<(), OutputError> {
-            directory.write("sweep.csv", frame.to_csv())?;
-            directory.write_json("run.json", &settings)?;
-            figures::write_runs(directory, &parts, place.run_traces)?;
-            directory.write_all("figure", figure.paper_files("figure"))
-        };
-        py.detach(write).map_err(|error| error::EXPERIMENT.explain(py, &error))?;
-    }
-    journal.finish()?;
-    let tables = run_tables(py, &parts, place.run_traces)?;
-    tables.set_item("cells", columns(py, &frame)?)?;
+    let tables = run_tables(py, &sweep::labelled(&axes, &cells, settings.seed), session.run_traces)?;
+    tables.set_item("cells", columns(py, &sweep::frame(&axes, &cells))?)?;
     let words = figures::text::sweep(&settings, &axes, &cells, None);
-    Ok((plain(py, &settings)?, tables, PyFigure::new("figure", note, figure), words))
+    session.finish(py, |directory, run_traces| figures::write_sweep(directory, &settings, &cells, run_traces))?;
+    shown(py, &settings, tables, (note, figure), words)
 }
 
 /// Regret against changes. Algorithms of the table play over the settings that trade one for the other.
@@ -122,35 +132,34 @@ pub(crate) fn run_sweep<'py>(
 pub(crate) fn frontier<'py>(
     py: Python<'py>,
     given: &Bound<'py, PyDict>,
+    told: &Bound<'py, PyDict>,
     place: &Bound<'py, PyDict>,
 ) -> PyResult<Simulated<'py>> {
-    let (setup, place) = (Setup::of(given, &PyDict::new(py))?.with_candidates(), Place::of(place)?);
-    let Setup { experiment, contestants, .. } = &setup;
-    experiment.check(contestants).map_err(|error| error::EXPERIMENT.explain(py, &error))?;
-    let (directory, journal) = kept(py, place.out)?;
-    let total = experiment.runs * contestants.len() as u64;
-    let watched = Watched { total, threads: place.threads, progress: place.progress, journal: &journal };
-    let outcomes = watched.run(py, |context| experiment.run(contestants, context))?;
+    let setup = Setup::of(given, told)?.with_candidates().checked(py)?;
+    let session = Session::start(place)?;
+    let outcomes = session.run(py, setup.runs(), |context| setup.run(context))?;
     let settings = setup.describe(py, &outcomes)?;
     let all = points::points(&outcomes);
-    let title = format!("{}: regret against changes", figures::text::title(&settings));
+    let title = figures::text::frontier_title(&settings);
     let figure = py.detach(|| figures::frontier(&title, &all, None));
-    let (frame, parts) = (points::frame(&all), [LabelledResults::plain(experiment.seed, &outcomes)]);
-    if let Some(directory) = &directory {
-        let write = || -> Result<(), OutputError> {
-            directory.write("frontier.csv", frame.to_csv())?;
-            directory.write_json("run.json", &settings)?;
-            figures::write_runs(directory, &parts, place.run_traces)?;
-            directory.write_all("figure", figure.paper_files("figure"))
-        };
-        py.detach(write).map_err(|error| error::EXPERIMENT.explain(py, &error))?;
-    }
-    journal.finish()?;
-    let tables = run_tables(py, &parts, place.run_traces)?;
-    tables.set_item("points", columns(py, &frame)?)?;
-    let runs = usize::try_from(experiment.runs).unwrap_or(usize::MAX);
+    let tables = run_tables(py, &[LabelledResults::plain(settings.seed, &outcomes)], session.run_traces)?;
+    tables.set_item("points", columns(py, &points::frame(&all))?)?;
+    let runs = usize::try_from(settings.runs).unwrap_or(usize::MAX);
     let words = format!("{title}\n\n{}", figures::text::frontier(&all, runs, None));
-    Ok((plain(py, &settings)?, tables, PyFigure::new("figure", title, figure), words))
+    session.finish(py, |directory, run_traces| figures::write_frontier(directory, &settings, &outcomes, run_traces))?;
+    shown(py, &settings, tables, (title, figure), words)
+}
+
+/// What Python gets of an experiment.
+fn shown<'py>(
+    py: Python<'py>,
+    settings: &ExperimentDescription,
+    tables: Bound<'py, PyDict>,
+    (caption, figure): (String, rarely_plot::Figure),
+    words: String,
+) -> PyResult<Simulated<'py>> {
+    let figure = PyFigure::new("figure", caption, figure).made_by(settings.made_by().to_string());
+    Ok((plain(py, settings)?, tables, figure, words))
 }
 
 /// Every run by itself and every pair of contestants; the traces of the runs, if they were asked for.
@@ -197,19 +206,19 @@ pub(crate) fn reproduce(
     let results = watched.run(py, |context| TrialResults::of(size, &trials, context))?;
     let context = RunContext { journal: &journal, ..RunContext::quiet() };
     let judged = py.detach(|| Reproduced::judge(results, children, &context));
-    let reproduced = judged.map_err(|error| error::EXPERIMENT.explain(py, &error))?;
+    let judged = judged.map_err(|error| error::EXPERIMENT.explain(py, &error))?;
     if let Some(directory) = &directory {
-        py.detach(|| shown::write(directory, &reproduced, &command))
+        py.detach(|| reproduced::write(directory, &judged, &command))
             .map_err(|error| error::EXPERIMENT.explain(py, &error))?;
     }
     journal.finish()?;
-    let pictures = py.detach(|| shown::figures(&reproduced));
-    let page = py.detach(|| shown::page(&reproduced, &pictures, &command));
+    let pictures = py.detach(|| reproduced::figures(&judged));
+    let page = py.detach(|| reproduced::page(&judged, &pictures, &command));
     let list = PyList::empty(py);
     for picture in pictures {
         list.append(PyFigure::new(picture.name, picture.caption, picture.figure).into_pyobject(py)?)?;
     }
-    Ok((plain(py, &reproduced.document())?, list, page, shown::text(&reproduced, None)))
+    Ok((plain(py, &judged.document())?, list, page, reproduced::text(&judged, None)))
 }
 
 /// The call that gives the same report. Threads and directory do not change it.

@@ -1,10 +1,13 @@
 //! `rarely.Policy`: the core's policies, with a generator of their own and the list of their changes.
 
 mod blocks;
+mod judged;
+mod learning;
 mod params;
 mod saved;
 mod state;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use numpy::{PyArray1, PyArray2};
@@ -12,7 +15,7 @@ use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt as _;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
-use rarely_core::{Algorithm, Arm, Decision, ObserveError, Parameters, Reason, Rule, Shape};
+use rarely_core::{ArmChange, ObserveError, Rule};
 
 use self::params::{NoiseParam, Params, TuningParams, numbers};
 use self::state::PyPolicyState;
@@ -46,14 +49,17 @@ use crate::evidence::{self, PyBoundary, PyChange, PyGain};
 ///     The people a change is judged on, instead of the last thousand seen.
 /// sets : ``"joint"``, ``"per-arm"`` or ``"sharp"``, optional
 ///     The confidence sets; sharp for our algorithms and joint for the others if left out.
-/// tolerance, growth, excluded_share, minimum_gain, deviations, safety, posterior_scale, epsilon, alpha, gap_scale : float
-///     Of the rs algorithms, rs-linucb, the population algorithms, rarely and certified, rarely-quick (√χ²⁻¹(0.95) with as many degrees
+/// tolerance, growth, excluded_share, minimum_gain, deviations, safety, posterior_scale, epsilon, alpha, gap_scale, bandwidth : float
+///     Of the rs algorithms, rs-linucb, the population algorithms, rarely and certified, rarely-quick and local-threshold (√χ²⁻¹(0.95) with as many degrees
 ///     of freedom as context variables if left out), clucb and clucb2, thompson and batched-thompson (σ if left out) and
-///     logistic-thompson (1 if left out), epsilon-greedy, linucb-alpha and squarecb.
+///     logistic-thompson (1 if left out), epsilon-greedy, linucb-alpha, squarecb, and local-threshold.
 /// discount, window : float and int, optional
 ///     Old outcomes count less: by this factor for each later outcome, or only the last so many count. Of algorithms whose decisions rest
 ///     on no confidence set (thompson, logistic-thompson, epsilon-greedy, linucb-alpha, squarecb); the others refuse it, since what they
 ///     guarantee is for outcomes that count once. Such a policy offers no intervals.
+/// arm_features : array of arms × features, optional
+///     Arms share their parameters: the mean outcome is linear in all products of a context variable and a feature of the arm. For linucb,
+///     linucb-alpha, thompson, epsilon-greedy and squarecb. A feature that is 1 for all arms has what they have in common.
 /// baseline, baseline_mean
 ///     The arm that `fixed` plays, and that is `clucb`'s baseline, with the parameters of its known mean reward.
 /// certificates : bool
@@ -79,111 +85,25 @@ use crate::evidence::{self, PyBoundary, PyChange, PyGain};
 // scikit-learn leaves notes on the estimators of a pipeline, so that instances need a `__dict__`.
 #[pyclass(name = "Policy", frozen, subclass, weakref, dict, module = "rarely")]
 pub(crate) struct PyPolicy {
-    shape: Shape,
+    dimension: usize,
+    /// As many as the state's policy has, to be read without its lock.
+    arms: AtomicUsize,
     state: Mutex<PyPolicyState>,
 }
 
 impl PyPolicy {
     fn holding(state: PyPolicyState) -> Self {
-        Self { shape: state.policy.shape(), state: Mutex::new(state) }
+        let shape = state.policy.shape();
+        Self { dimension: shape.dimension(), arms: AtomicUsize::new(shape.arms()), state: Mutex::new(state) }
     }
 
     fn lock(&self, py: Python<'_>) -> MutexGuard<'_, PyPolicyState> {
         self.state.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The rows with their columns in the order in which they were learned, if both have names.
-    fn ordered<'py>(&self, rows: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, Option<Vec<String>>)> {
-        if !array::has_columns(rows)? {
-            return Ok((rows.clone(), None));
-        }
-        let names = self.lock(rows.py()).feature_names.clone();
-        array::by_name(rows, names)
-    }
-
-    /// Learns from one outcome.
-    fn observe_one(
-        &self,
-        py: Python<'_>,
-        line: &array::NumberLine<'_, f64>,
-        decision: &Decision,
-        reward: f64,
-    ) -> PyResult<Option<PyChange>> {
-        let context = array::one(py, line)?;
-        let mut state = self.lock(py);
-        let change = state.policy.observe(context, decision, reward).map_err(|error| refusal(py, &error))?;
-        Ok(match change {
-            rarely_core::Change::Switched(evidence) => Some(state.changed(*evidence)),
-            rarely_core::Change::Kept | rarely_core::Change::Continuous | rarely_core::Change::Renewed(_) => None,
-        })
-    }
-
-    /// Learns from all rows or, if one is wrong or Ctrl-C comes, from none.
-    fn learn(
-        &self,
-        rows: &Bound<'_, PyAny>,
-        arms: &Bound<'_, PyAny>,
-        rewards: &Bound<'_, PyAny>,
-        reasons: Option<&Bound<'_, PyAny>>,
-        once: bool,
-    ) -> PyResult<Vec<PyChange>> {
-        let py = rows.py();
-        let (rows, names) = self.ordered(rows)?;
-        let people = GivenContexts::take(&rows)?;
-        if let GivenContexts::One(line) = &people
-            && let (Ok(arm), Ok(reward)) = (arms.extract::<i64>(), rewards.extract::<f64>())
-        {
-            let reason = reasons.map_or(Ok(Reason::Recorded), blocks::reason)?;
-            let decision = Decision { reason, ..Decision::recorded(self.arm(py, arm, None)?) };
-            return Ok(self.observe_one(py, line, &decision, reward)?.into_iter().collect());
-        }
-        let (arms, rewards) = (array::arms(arms)?, array::rewards(rewards)?);
-        let rows = people.rows(py, self.shape.dimension())?;
-        let log = blocks::OutcomeBlock::new(py, self, rows, (arms.values(), rewards.values()), reasons)?;
-        let mut state = self.lock(py);
-        let found = log.learn(py, &mut state, once)?;
-        if state.feature_names.is_none() {
-            state.feature_names = names;
-        }
-        Ok(found.into_iter().map(|evidence| state.changed(evidence)).collect())
-    }
-
-    /// Learns from all rows, each counting as often as its weight says, or from none.
-    fn learn_weighted(
-        &self,
-        rows: &Bound<'_, PyAny>,
-        arms: &Bound<'_, PyAny>,
-        rewards: &Bound<'_, PyAny>,
-        weights: &Bound<'_, PyAny>,
-    ) -> PyResult<Vec<PyChange>> {
-        let py = rows.py();
-        let (rows, names) = self.ordered(rows)?;
-        let people = GivenContexts::take(&rows)?;
-        let contexts = people.block(py, self.shape.dimension())?;
-        let (arms, rewards) = (array::arms(arms)?, array::rewards(rewards)?);
-        let weights = array::rewards(weights)?;
-        let decided = arms.values().iter().enumerate();
-        let decided = decided.map(|(row, &arm)| Ok(Decision::recorded(self.arm(py, arm, Some(row))?)));
-        let decisions = decided.collect::<PyResult<Vec<_>>>()?;
-        let mut state = self.lock(py);
-        let policy = &mut state.policy;
-        let (rewards, weights) = (rewards.values(), weights.values());
-        py.detach(|| policy.observe_weighted(contexts, &decisions, rewards, weights))
-            .map_err(|error| refusal(py, &error))?;
-        if state.feature_names.is_none() {
-            state.feature_names = names;
-        }
-        Ok(Vec::new())
-    }
-
-    /// An arm that exists.
-    fn arm(&self, py: Python<'_>, arm: i64, row: Option<usize>) -> PyResult<Arm> {
-        let known = usize::try_from(arm).ok().filter(|arm| *arm < self.shape.arms());
-        known.map(Arm::new).ok_or_else(|| {
-            let place = row.map_or_else(String::new, |row| format!("row {row}: "));
-            let last = self.shape.arms() - 1;
-            error::OBSERVE.says(py, format!("{place}arm {arm} does not exist: the policy has arms 0 to {last}"))
-        })
+    /// How many arms there are.
+    fn arm_count(&self) -> usize {
+        self.arms.load(Ordering::Relaxed)
     }
 }
 
@@ -195,7 +115,7 @@ impl PyPolicy {
         arms, dimension, algorithm = "rarely", *, noise = NoiseParam::Declared(1.0), norm_bound = None, error_probability = 0.001,
         penalty = 0.01, prior_mean = None, deployed = None, explore = None, population = None, sets = None, tolerance = 0.01,
         growth = 0.3, excluded_share = 0.01, minimum_gain = 0.0, deviations = None, safety = 0.1, posterior_scale = None, epsilon = 0.05,
-        alpha = 1.0, gap_scale = 10.0, discount = None, window = None, baseline = None, baseline_mean = None, certificates = true, seed = 0
+        alpha = 1.0, gap_scale = 10.0, bandwidth = 0.4, discount = None, window = None, arm_features = None, baseline = None, baseline_mean = None, certificates = true, seed = 0
     ))]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn new(
@@ -222,8 +142,10 @@ impl PyPolicy {
         epsilon: f64,
         alpha: f64,
         gap_scale: f64,
+        bandwidth: f64,
         discount: Option<f64>,
         #[pyo3(from_py_with = params::optional_whole)] window: Option<u64>,
+        arm_features: Option<Bound<'_, PyAny>>,
         #[pyo3(from_py_with = params::optional_count)] baseline: Option<usize>,
         baseline_mean: Option<Bound<'_, PyAny>>,
         certificates: bool,
@@ -253,9 +175,11 @@ impl PyPolicy {
                 epsilon,
                 alpha,
                 gap_scale,
+                bandwidth,
                 discount,
                 window,
             },
+            arm_features: params::rows_of_any_length(arm_features.as_ref())?,
             baseline,
             baseline_mean: numbers(baseline_mean.as_ref(), "baseline_mean", dimension)?,
             certificates,
@@ -283,7 +207,7 @@ impl PyPolicy {
         let py = X.py();
         if let Some(allowed) = allowed {
             let people = GivenContexts::take(&self.ordered(X)?.0)?;
-            let contexts = people.block(py, self.shape.dimension())?;
+            let contexts = people.block(py, self.dimension)?;
             let single = matches!(people, GivenContexts::One(_));
             return blocks::decide_allowed(py, &mut self.lock(py), (contexts, single), allowed, reasons);
         }
@@ -302,7 +226,7 @@ impl PyPolicy {
                 }
             }
             people @ GivenContexts::Many(_) => {
-                let rows = people.rows(py, self.shape.dimension())?;
+                let rows = people.rows(py, self.dimension)?;
                 blocks::decide(py, &mut self.lock(py), rows, reasons)
             }
         }
@@ -347,6 +271,38 @@ impl PyPolicy {
         }
     }
 
+    /// Adds an arm, and returns its number. What was learned of the others stays. `prior_mean` is where its estimate starts; `features` are
+    /// those of the arm, where arms have features. Only algorithms that choose afresh at every row can do it: linucb, rs-linucb, linucb-alpha,
+    /// thompson, logistic-thompson, epsilon-greedy and squarecb.
+    ///
+    /// >>> import rarely
+    /// >>> policy = rarely.Policy(2, 1, "linucb")
+    /// >>> policy.add_arm()
+    /// 2
+    /// >>> policy.remove_arm(0)
+    /// >>> policy.available_
+    /// array([False,  True,  True])
+    #[pyo3(signature = (*, prior_mean = None, features = None))]
+    fn add_arm(
+        &self,
+        py: Python<'_>,
+        prior_mean: Option<&Bound<'_, PyAny>>,
+        features: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<usize> {
+        let prior_mean = params::rows_of_any_length(prior_mean)?;
+        self.grow(py, prior_mean, params::rows_of_any_length(features)?)
+    }
+
+    /// Removes an arm: it is played no more. It keeps its number and what was learned of it, and outcomes that are still to come are learned.
+    fn remove_arm(&self, py: Python<'_>, arm: i64) -> PyResult<()> {
+        self.change_arms(py, &ArmChange::Remove(self.arm(py, arm, None)?))
+    }
+
+    /// Restores an arm that was removed.
+    fn restore_arm(&self, py: Python<'_>, arm: i64) -> PyResult<()> {
+        self.change_arms(py, &ArmChange::Restore(self.arm(py, arm, None)?))
+    }
+
     /// Learns, and returns the policy itself, as scikit-learn's estimators do.
     #[pyo3(signature = (X, arms, rewards, *, sample_weight = None))]
     fn partial_fit<'py>(
@@ -370,7 +326,7 @@ impl PyPolicy {
         sample_weight: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, Self>> {
         let policy = slf.get();
-        let fresh = Self::holding(PyPolicyState::new(slf.py(), policy.lock(slf.py()).params.clone())?);
+        let fresh = Self::holding(policy.lock(slf.py()).forgotten(slf.py())?);
         fresh.observe(X, arms, rewards, None, sample_weight, false)?;
         let state = fresh.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         *policy.lock(slf.py()) = state;
@@ -383,7 +339,7 @@ impl PyPolicy {
         let py = X.py();
         let X = self.ordered(X)?.0;
         let people = GivenContexts::take(&X)?;
-        let contexts = people.block(py, self.shape.dimension())?;
+        let contexts = people.block(py, self.dimension)?;
         let guard = self.lock(py);
         let state = &*guard;
         let arms = py.detach(|| state.predicted(contexts)).map_err(|error| error::CONTEXT.explain(py, &error))?;
@@ -393,12 +349,34 @@ impl PyPolicy {
         })
     }
 
+    /// The estimated mean reward of every arm, a column for each: an array, or a frame if ``set_output`` says so.
+    fn transform<'py>(slf: &Bound<'py, Self>, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("rarely._output")?.getattr("transformed")?.call1((slf, X))
+    }
+
+    /// Chooses what ``transform`` returns, as scikit-learn's estimators do: ``"pandas"``, ``"polars"`` or ``"default"``, an array.
+    #[pyo3(signature = (*, transform = None))]
+    fn set_output<'py>(slf: &Bound<'py, Self>, transform: Option<&str>) -> PyResult<Bound<'py, Self>> {
+        slf.py().import("rarely._output")?.getattr("choose")?.call1((slf, transform))?;
+        Ok(slf.clone())
+    }
+
+    /// The columns of ``transform``.
+    #[pyo3(signature = (input_features = None))]
+    fn get_feature_names_out<'py>(
+        slf: &Bound<'py, Self>,
+        input_features: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let _ = input_features;
+        slf.py().import("rarely._output")?.getattr("names")?.call1((slf,))
+    }
+
     /// Which arms the data have not ruled out: for each row and each arm, true or false.
     fn plausible<'py>(&self, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<bool>>> {
         let py = X.py();
         let X = self.ordered(X)?.0;
         let people = GivenContexts::take(&X)?;
-        let contexts = people.block(py, self.shape.dimension())?;
+        let contexts = people.block(py, self.dimension)?;
         let guard = self.lock(py);
         blocks::plausible(py, guard.learner()?, contexts)
     }
@@ -408,7 +386,7 @@ impl PyPolicy {
         let py = X.py();
         let X = self.ordered(X)?.0;
         let people = GivenContexts::take(&X)?;
-        let contexts = people.block(py, self.shape.dimension())?;
+        let contexts = people.block(py, self.dimension)?;
         let guard = self.lock(py);
         blocks::intervals(py, guard.learner()?, contexts)
     }
@@ -442,7 +420,7 @@ impl PyPolicy {
     #[pyo3(signature = (first = 0, second = 1))]
     fn thresholds(&self, py: Python<'_>, first: i64, second: i64) -> PyResult<Vec<(f64, f64)>> {
         let (i, j) = (self.arm(py, first, None)?.index(), self.arm(py, second, None)?.index());
-        if i == j || self.shape.dimension() != 2 {
+        if i == j || self.dimension != 2 {
             let message = "thresholds are between two arms, of a policy with two context variables (1, x)";
             return Err(error::CONTEXT.says(py, message));
         }
@@ -457,42 +435,7 @@ impl PyPolicy {
     /// a `LinearModelWarning` says so. `rarely.evaluate` judges any rule by the propensities of a log, without a model.
     #[pyo3(signature = (other, X = None))]
     fn gain(&self, other: &Bound<'_, PyAny>, X: Option<&Bound<'_, PyAny>>) -> PyResult<PyGain> {
-        let py = other.py();
-        let X = X.map(|rows| self.ordered(rows)).transpose()?;
-        let people = X.as_ref().map(|(rows, _)| GivenContexts::take(rows)).transpose()?;
-        // Locked one after the other: no thread holds two locks.
-        let mine = self.lock(py).copied();
-        let contexts = blocks::people(py, &mine, people.as_ref())?;
-        let wrong = |error: rarely_core::DecideError| error::CONTEXT.explain(py, &error);
-        let mut any_rule = false;
-        let after = if let Ok(other) = other.cast::<Self>() {
-            other.get().lock(py).predicted(contexts).map_err(wrong)?
-        } else if let Ok(GivenContexts::Many(array)) = GivenContexts::take(other) {
-            drop(array);
-            let values = array::flat(other, "the parameters", self.shape.dimension())?;
-            let rule = Parameters::new(self.shape, values).map_err(|error| error::SETTINGS.explain(py, &error))?;
-            Rule::new(rule).choose_many(contexts).map_err(|error| wrong(error.into()))?
-        } else {
-            any_rule = true;
-            let arms = array::arms(other)?;
-            let rows = arms.values().iter().enumerate();
-            rows.map(|(row, arm)| self.arm(py, *arm, Some(row))).collect::<PyResult<Vec<Arm>>>()?
-        };
-        if after.len() != contexts.len() {
-            let message = format!("{} arms were given for {} contexts", after.len(), contexts.len());
-            return Err(error::CONTEXT.with_help(py, message, "give one for each"));
-        }
-        let learner = mine.learner()?;
-        let gain = py.detach(|| {
-            let before = mine.predicted(contexts)?;
-            learner.region().gain(contexts, &before, &after).map_err(Into::into)
-        });
-        let gain: PyGain = gain.map(Into::into).map_err(wrong)?;
-        if any_rule {
-            error::warn_linear_model(py)?;
-            return Ok(gain.of_any_rule());
-        }
-        Ok(gain)
+        self.gain_over(other, X)
     }
 
     /// Arms that the data have not ruled out and that nobody gets, each with what to do about it.
@@ -510,30 +453,7 @@ impl PyPolicy {
     /// Changes settings of a policy that has not learned anything yet.
     #[pyo3(signature = (**params))]
     fn set_params<'py>(slf: &Bound<'py, Self>, params: Option<&Bound<'py, PyDict>>) -> PyResult<Bound<'py, Self>> {
-        let py = slf.py();
-        let policy = slf.get();
-        let Some(params) = params else { return Ok(slf.clone()) };
-        let all = policy.get_params(py, true)?;
-        for (name, value) in params {
-            if !all.contains(&name)? {
-                let message = format!("there is no setting {name}");
-                return Err(error::SETTINGS.with_help(py, message, "get_params() lists the settings"));
-            }
-            all.set_item(name, value)?;
-        }
-        let rebuilt = py.get_type::<Self>().call((), Some(&all))?.cast_into::<Self>()?;
-        let mut state = policy.lock(py);
-        let rounds = state.policy.rounds();
-        if rounds > 0 || rebuilt.get().shape != policy.shape {
-            let message = format!(
-                "the policy has learned from {rounds} outcomes of {} arms and {} context variables",
-                policy.shape.arms(),
-                policy.shape.dimension()
-            );
-            return Err(error::SETTINGS.with_help(py, message, "build a new one with rarely.Policy(**params)"));
-        }
-        *state = rebuilt.get().lock(py).copied();
-        drop(state);
+        slf.get().rebuild(params)?;
         Ok(slf.clone())
     }
 
@@ -557,7 +477,7 @@ impl PyPolicy {
     /// An independent policy in the same state.
     fn copy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let state = slf.get().lock(slf.py()).copied();
-        saved::into_class(&slf.get_type(), state)
+        like(slf, saved::into_class(&slf.get_type(), state)?)
     }
 
     fn __copy__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
@@ -572,7 +492,7 @@ impl PyPolicy {
     /// scikit-learn's `clone`: the same settings, nothing learned.
     fn __sklearn_clone__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let params = slf.get().lock(slf.py()).params.clone();
-        saved::into_class(&slf.get_type(), PyPolicyState::new(slf.py(), params)?)
+        like(slf, saved::into_class(&slf.get_type(), PyPolicyState::new(slf.py(), params)?)?)
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
@@ -607,28 +527,7 @@ impl PyPolicy {
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
-        let state = self.lock(py);
-        let algorithm = state.policy.algorithm();
-        let many = |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-        let changes = if algorithm.is_switching() || algorithm == Algorithm::RsLinUcb {
-            format!(", {}", many(state.policy.changes(), "change"))
-        } else {
-            String::new()
-        };
-        let bound = state.params.norm_bound.map_or_else(String::new, |bound| format!(", norm bound {bound}"));
-        let stuck: Vec<String> = state.policy.stuck().iter().map(|stuck| stuck.arm.index().to_string()).collect();
-        let stuck = if stuck.is_empty() {
-            String::new()
-        } else {
-            format!(", stuck: arm {} may be best but is hardly ever played", stuck.join(" and "))
-        };
-        format!(
-            "<rarely.Policy: {algorithm}, {} arms, {}, {}{changes}, noise {}{bound}{stuck}>",
-            self.shape.arms(),
-            many(self.shape.dimension() as u64, "context variable"),
-            many(state.policy.rounds(), "outcome"),
-            state.params.noise,
-        )
+        self.described(py)
     }
 
     fn _repr_html_(slf: &Bound<'_, Self>) -> PyResult<String> {
@@ -650,7 +549,7 @@ impl PyPolicy {
     /// How many numbers a context has, by scikit-learn's name.
     #[getter]
     fn n_features_in_(&self) -> usize {
-        self.shape.dimension()
+        self.dimension
     }
 
     /// The columns of the first frame that was learned from; there is no such attribute if it was none.
@@ -677,13 +576,13 @@ impl PyPolicy {
     /// How many arms there are.
     #[getter]
     fn arms(&self) -> usize {
-        self.shape.arms()
+        self.arm_count()
     }
 
     /// How many numbers a context has.
     #[getter]
     fn dimension(&self) -> usize {
-        self.shape.dimension()
+        self.dimension
     }
 
     /// The estimated parameters, a row for each arm. Of a logistic regression they are log-odds.
@@ -723,6 +622,14 @@ impl PyPolicy {
         Ok(PyArray1::from_iter(py, ridges.map(|ridge| i64::try_from(ridge.count()).unwrap_or(i64::MAX))))
     }
 
+    /// Which arms may be played: false of those that were removed.
+    #[getter]
+    fn available_<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<bool>> {
+        let state = self.lock(py);
+        let flags = state.policy.available().map_or_else(|| vec![true; self.arm_count()], <[bool]>::to_vec);
+        PyArray1::from_vec(py, flags)
+    }
+
     /// Outcomes observed.
     #[getter]
     fn rounds_(&self, py: Python<'_>) -> u64 {
@@ -746,6 +653,12 @@ impl PyPolicy {
 fn refusal(py: Python<'_>, refused: &ObserveError) -> PyErr {
     let family = if matches!(refused, ObserveError::Context(_)) { &error::CONTEXT } else { &error::OBSERVE };
     family.explain(py, refused)
+}
+
+/// A new policy with what scikit-learn was told of the old one.
+fn like<'py>(old: &Bound<'py, PyPolicy>, new: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    old.py().import("rarely._output")?.getattr("carried")?.call1((old, &new))?;
+    Ok(new)
 }
 
 fn no_policy(class: &Bound<'_, PyType>) -> PyErr {

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta, timezone
 from email.utils import formatdate
 from http.client import HTTPMessage
 from pathlib import Path
@@ -90,6 +91,37 @@ def test_the_same_key_gets_the_same_decision(client: Client) -> None:
     error = refused(client.decide, POLICY, {"systolic": 151}, key="visit-1")
     assert (error.status, error.problem["field"]) == (409, "key")
     assert client.decide(POLICY, {"systolic": 150}) != client.decide(POLICY, {"systolic": 150})
+
+
+def test_a_version_can_be_named(client: Client) -> None:
+    assert client.decide(POLICY, {"systolic": 150}, version=1).version == 1
+    error = refused(client.decide, POLICY, {"systolic": 150}, version=99)
+    assert (error.status, error.problem["field"]) == (422, "version")
+    assert [one.version for one in client.decide_many(POLICY, [{"systolic": 150}], version=1)] == [1]  # type: ignore[union-attr]
+
+
+def test_history_is_imported_once(client: Client) -> None:
+    client.register(CLINICAL.replace(POLICY, "with-a-past"))
+    first = datetime(2024, 3, 1, tzinfo=timezone.utc)
+    past = [
+        {
+            "time": first + timedelta(hours=n),
+            "record": {"systolic": 100 + n},
+            "option": "watch",
+            "outcome": 0.5,
+            "key": f"case {n}",
+        }
+        for n in range(20)
+    ]
+    assert [one.repeated for one in client.import_history("with-a-past", past)] == [False] * 20  # type: ignore[union-attr]
+    assert [one.repeated for one in client.import_history("with-a-past", past)] == [True] * 20  # type: ignore[union-attr]
+    known = client.policy("with-a-past")["history"]
+    assert (known["decisions"], known["first"]) == (20, "2024-03-01T00:00:00.000Z")
+    answers = client.import_history("with-a-past", [{**past[3], "key": "another"}])
+    assert isinstance(answers[0], ServiceError)
+    assert answers[0].status == 409
+    with pytest.raises(DataError, match="no zone"):
+        client.import_history("with-a-past", [{**past[0], "time": datetime(2024, 3, 1)}])
 
 
 def test_outcomes_conflicts_and_corrections(client: Client) -> None:

@@ -18,11 +18,14 @@ from rarely import errors
 def test_the_same_numbers_as_the_command_line(binary: Path) -> None:
     options = ["--rounds", "400", "--runs", "3", "--algorithms", "rarely,linucb", "--seed", "7", "--penalty", "0.1"]
     done = subprocess.run([binary, "simulate", *options, "--format", "csv"], capture_output=True, text=True, check=True)
-    found = rarely.simulate(rounds=400, runs=3, algorithms="rarely,linucb", seed=7, penalty=0.1, progress=False)
+    found = rarely.simulate(rounds=400, runs=3, algorithms=["rarely", "linucb"], seed=7, penalty=0.1, progress=False)
     assert found.summary.to_csv().splitlines()[0] == done.stdout.splitlines()[0]
     for mine, theirs in zip(
         csv.DictReader(io.StringIO(found.summary.to_csv())), csv.DictReader(io.StringIO(done.stdout))
     ):
+        assert mine.pop("command").startswith("rarely.simulate(") and theirs.pop("command").startswith(
+            "rarely simulate"
+        )
         for name, value in theirs.items():
             try:
                 assert float(mine[name]) == float(value)

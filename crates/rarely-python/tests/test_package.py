@@ -31,6 +31,8 @@ MODULES = [
     "rarely.replays",
     "rarely.sklearn",
     "rarely.tables",
+    "rarely.worlds",
+    "rarely.policies",
 ]
 
 
@@ -61,6 +63,12 @@ CHECKED = {
     "reveal_type(policy.decide([1.0], reasons=True)[2])": 'Revealed type is "str"',
     "reveal_type(policy.decide([[1.0]])[1])": "numpy.ndarray",
     'rarely.evaluate({}, 1, estimators="dmm")': "incompatible type \"Literal['dmm']\"",
+    'rarely.simulate(algorithms=["rarely", "linucbb"])': "List item 1 has incompatible type \"Literal['linucbb']\"",
+    'rarely.simulate(algorithms="rarley")': 'Argument "algorithms" to "simulate"',
+    'rarely.simulate("lineer")': 'No overload variant of "simulate"',
+    'rarely.sweep({"noise": [0.1]}, algorithms=["rarly"])': "List item 0 has incompatible type \"Literal['rarly']\"",
+    "reveal_type(rarely.simulate(algorithms=['rarely']))": 'Revealed type is "rarely.lab.Simulation"',
+    "reveal_type(rarely.simulate(rarely.worlds.from_log({})))": 'Revealed type is "rarely.replays.LogReplay"',
     'rarely.evaluate({}, 1, interval="boot")': "incompatible type \"Literal['boot']\"",
 }
 
@@ -72,6 +80,8 @@ def test_what_a_type_checker_finds(tmp_path: Path) -> None:
     found = subprocess.run([sys.executable, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False)
     for line, (code, message) in enumerate(CHECKED.items(), start=3):
         said = [text for text in found.stdout.splitlines() if f"program.py:{line}:" in text]
+        # Of overloads all variants are listed below the error.
+        said = [text for text in said if " error: " in text or "Revealed type" in text]
         assert len(said) == 1 and message in said[0].replace('Literal["', "Literal['"), (code, found.stdout)
 
 
@@ -128,6 +138,10 @@ def test_the_readme(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixtu
             printed = capsys.readouterr().out
             for shown in re.findall(r"^print\(.*\) +# (<rarely|change )(.*)$", block, flags=re.MULTILINE):
                 assert "".join(shown).split("…")[0] in printed
+            # Comments after the last call are what it prints.
+            comments = re.search(r"((?:^# .*\n)+)\Z", block, flags=re.MULTILINE)
+            if comments:
+                assert printed == re.sub(r"^# ?", "", comments[1], flags=re.MULTILINE)
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)

@@ -90,6 +90,39 @@ def test_pandas_in_pandas_out() -> None:
         fitted.predict(frame[["dose", "age"]])
 
 
+def test_a_policy_itself_gives_frames() -> None:
+    from sklearn import config_context
+    from sklearn.base import clone
+    from sklearn.pipeline import Pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    X, arms, rewards, _ = log(300, 3)
+    frame = pandas.DataFrame(X, columns=["age", "dose"], index=np.arange(300) + 1000)
+    policy = rarely.Policy(2, 2, "greedy", noise=0.1).fit(frame, arms, rewards)
+    plain = policy.transform(X)
+    assert isinstance(plain, np.ndarray) and np.allclose(plain, X @ policy.estimates_.T)
+    assert policy.set_output(transform="pandas") is policy
+    out = policy.transform(frame)
+    assert list(out.columns) == ["reward_0", "reward_1"] and list(out.index) == list(frame.index)
+    assert np.array_equal(out.to_numpy(), plain)
+    assert np.array_equal(policy.transform(frame[["dose", "age"]]).to_numpy(), plain), "columns by name"
+    for copied in (clone(policy), policy.copy()):
+        copied.fit(frame, arms, rewards)
+        assert isinstance(copied.transform(frame), pandas.DataFrame)
+    assert isinstance(policy.set_output(transform="polars").transform(frame), polars.DataFrame)
+    assert isinstance(policy.set_output(transform="default").transform(frame), np.ndarray)
+    with config_context(transform_output="pandas"):
+        assert isinstance(rarely.Policy(2, 2, "greedy").fit(X, arms, rewards).transform(X), pandas.DataFrame)
+    with pytest.raises(errors.SettingsError, match="choose one of"):
+        policy.set_output(transform="arrow")  # type: ignore[arg-type]
+    pipeline = Pipeline([("scale", StandardScaler()), ("policy", rarely.Policy(2, 2, "greedy", noise=0.1))])
+    pipeline.set_output(transform="pandas").fit(frame, arms, policy__rewards=rewards)
+    assert list(pipeline.transform(frame).index) == list(frame.index)
+    logistic = rarely.Policy(2, 2, "logistic-thompson").fit(X, arms, (rewards > 0.5).astype(float))
+    assert ((logistic.transform(X) > 0) & (logistic.transform(X) < 1)).all()
+
+
 def test_columns_of_a_policy_by_name() -> None:
     """Reordered columns were taken by position."""
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")

@@ -202,3 +202,87 @@ def test_options_that_do_nothing_are_errors() -> None:
     ]:
         with pytest.raises(ExperimentError, match=message):
             rarely.simulate(rounds=50, runs=1, progress=False, **settings)  # type: ignore[arg-type]
+
+
+# A log with propensities as a world
+
+
+def logged(rows: int, seed: int) -> dict[str, Any]:
+    """Arms that were drawn with unequal probabilities; the second is 0.4 better."""
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([np.ones(rows), rng.random(rows)])
+    chance = 0.3 + 0.4 * X[:, 1]
+    arms = (rng.random(rows) < chance).astype(np.int64)
+    rewards = 0.3 + 0.4 * arms + 0.1 * rng.standard_normal(rows)
+    return {"contexts": X, "arms": arms, "rewards": rewards, "propensities": np.where(arms == 1, chance, 1 - chance)}
+
+
+def test_a_log_is_a_world_of_simulate() -> None:
+    world = worlds.from_log(logged(4000, 1), minimum_propensity=0.3, label="a log")
+    found = rarely.simulate(world, algorithms=["linucb", "random", LinearGuess], runs=2, seed=3)
+    values = dict(zip(found.summary["name"], found.summary["value"]))
+    assert values["linucb"] == pytest.approx(0.7, abs=0.03) and values["random"] == pytest.approx(0.5, abs=0.03)
+    assert values["LinearGuess"] == pytest.approx(0.3, abs=0.03)
+    # The same as the function that is for logs alone.
+    again = rarely.replay_log(world.log, ["linucb", "random", LinearGuess], minimum_propensity=0.3, runs=2, seed=3)
+    assert again.summary["value"] == found.summary["value"]
+    assert found.settings["declared_noise"] == pytest.approx(0.1, rel=0.05)
+    assert "residuals" in found.settings["declared_noise_source"], "σ = 1 is not assumed in silence"
+    assert "seed" in found.summary.to_csv().splitlines()[0] and repr(world) in found.settings["command"]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"arms": 3},
+        {"noise": 0.5},
+        {"late": 3},
+        {"drift": 10},
+        {"rounds": 10},
+        {"block": 5},
+        {"profile": "published"},
+        {"certificates": True},
+    ],
+    ids=str,
+)
+def test_what_does_nothing_on_a_log_is_an_error(settings: dict[str, Any]) -> None:
+    world = worlds.from_log(logged(100, 1))
+    with pytest.raises(ExperimentError, match="does nothing where a log is replayed"):
+        rarely.simulate(world, algorithms=["linucb"], **settings)
+
+
+def test_a_log_has_no_regret_to_sweep() -> None:
+    world: Any = worlds.from_log(logged(100, 1))
+    with pytest.raises(ExperimentError, match="a log is no world whose regret is known"):
+        rarely.sweep({"penalty": [0.1]}, world)
+    with pytest.raises(ExperimentError, match="a log is no world whose regret is known"):
+        rarely.frontier(world)
+
+
+def test_more_options_that_do_nothing_are_errors(tmp_path: Path) -> None:
+    table = tmp_path / "people.csv"
+    table.write_text("x,outcome:a,outcome:b\n" + "".join(f"{i / 9},{i % 3},{i % 2}\n" for i in range(10)))
+    with pytest.raises(ExperimentError, match="an environment and a table are given"):
+        rarely.simulate("quadratic", table=table)
+    with pytest.raises(ExperimentError, match="strength is given"):
+        rarely.simulate(table=table, strength=2.0)
+    with pytest.raises(ExperimentError, match="penalty is given, but a frontier has its own settings"):
+        rarely.frontier(penalty=1.0)
+    with pytest.raises(ExperimentError, match="a delay is declared"):
+        rarely.simulate(delay="independent", rounds=10, runs=1)
+    with pytest.raises(ExperimentError, match="none of the algorithms uses it"):
+        rarely.simulate(tolerance=0.1, rounds=10, runs=1, algorithms=["linucb"])
+    with pytest.raises(TypeError, match="unexpected keyword argument 'speed'"):
+        rarely.sweep({"penalty": [0.1]}, speed=1)  # type: ignore[call-arg]
+
+
+def test_a_frontier_of_a_table() -> None:
+    rng = np.random.default_rng(1)
+    X = np.column_stack([np.ones(200), rng.random(200)])
+    world = worlds.from_table(X, threshold(X) + 0.2 * rng.standard_normal((200, 1)))
+    found = rarely.frontier(
+        world, algorithms=["rs-linucb", "fixed"], runs=2, late=5, missing=0.1, batch=10, progress=False
+    )
+    assert set(found.points["algorithm"]) == {"rs-linucb", "fixed"}
+    environment = found.settings["environment"]
+    assert (environment["late_rounds"], environment["missing_share"], environment["batch_rounds"]) == (5, 0.1, 10)

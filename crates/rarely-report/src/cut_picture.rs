@@ -31,7 +31,7 @@ pub(crate) fn cut_picture(boundaries: &[BoundaryFinding], width: u16) -> Vec<Str
         return Vec::new();
     }
     let margin = if high > low { MARGIN * (high - low) } else { low.abs().max(1.0) };
-    let axis = Axis { low: low - margin, high: high + margin, columns };
+    let axis = CutAxis { low: low - margin, high: high + margin, columns };
     let mut lines: Vec<String> =
         cuts.iter().map(|(name, cut, allowed)| format!("{name:<label$}  {}", axis.line(*cut, allowed))).collect();
     let (first, last) = (setting(axis.rounded(axis.low)), setting(axis.rounded(axis.high)));
@@ -51,13 +51,13 @@ fn ends(allowed: &Thresholds) -> Vec<f64> {
 }
 
 /// Numbers from left to right.
-struct Axis {
+struct CutAxis {
     low: f64,
     high: f64,
     columns: usize,
 }
 
-impl Axis {
+impl CutAxis {
     /// The number at the middle of a column.
     fn at(&self, column: usize) -> f64 {
         self.low + (self.high - self.low) * (column as f64 + 0.5) / self.columns as f64

@@ -24,7 +24,7 @@ use rarely_plot::{Colour, Figure, Style};
 use rarely_review::{EvidenceBase, Findings, Review, ReviewJson};
 
 pub use groups::{groups_page, groups_text, write_groups};
-pub use page::{ReviewSources, page};
+pub use page::{ReviewSources, page, review_page};
 pub use text::text;
 
 /// One picture of a review.

@@ -29,6 +29,11 @@ pub struct ReviewSources {
 
 /// The page: the verdict, the evidence, the proposal, and what speaks against it.
 pub fn page(findings: &Findings, pictures: &[Picture], sources: &ReviewSources) -> String {
+    review_page(findings, pictures, sources).html()
+}
+
+/// The same, as a page that another one may contain.
+pub fn review_page(findings: &Findings, pictures: &[Picture], sources: &ReviewSources) -> Page {
     let mut page = Page::new(format!("Review of the policy {}", findings.policy));
     let mut report = Report { findings, pictures, page: &mut page };
     report.verdict();
@@ -47,7 +52,7 @@ pub fn page(findings: &Findings, pictures: &[Picture], sources: &ReviewSources) 
     report.estimates();
     report.assumptions();
     report.sources(sources);
-    page.html()
+    page
 }
 
 struct Report<'a> {

@@ -61,7 +61,7 @@ pub use checks::CheckFinding;
 pub use demotion::demotion_sentence;
 pub use estimates::{CoefficientFinding, EstimateFinding};
 pub use fairness::{FairnessFinding, LevelFinding};
-pub use gaps::{ForecastFinding, GapsFinding, StuckFinding, thin_title};
+pub use gaps::{ForecastFinding, GapsFinding, StuckFinding, THIN_MEANING, thin_title};
 pub use groups::{GroupFinding, GroupsFinding, GroupsJson};
 pub use guardrails::GuardrailFinding;
 pub use impact::{BandFinding, ImpactFinding, gain_meaning, recent_people};

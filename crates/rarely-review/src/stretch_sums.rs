@@ -5,7 +5,7 @@
 //! and in rows where they come in their order. There are at most 64, fewer of large sums, so that the size does not grow with the log: where there
 //! would be more, neighbours are put together. Which row is in which stretch follows from the rows alone, whatever their order.
 
-use rarely_core::{ArmSums, OutcomeEnds};
+use rarely_core::{Arm, ArmSums, OutcomeEnds};
 use serde::{Deserialize, Serialize};
 
 use crate::moments::Moments;
@@ -321,11 +321,21 @@ impl Stretch {
 
     /// Adds a row with this outcome.
     pub(crate) fn add(&mut self, row: &TallyRow<'_>, outcome: f64) {
+        self.add_to_part(row, outcome, row.proposes());
+    }
+
+    /// Adds a row with this outcome to one of the parts.
+    pub(crate) fn add_to_part(&mut self, row: &TallyRow<'_>, outcome: f64, proposes: bool) {
         self.rows += 1;
-        let parts = if row.proposes() { &mut self.proposing } else { &mut self.confirming };
+        let parts = if proposes { &mut self.proposing } else { &mut self.confirming };
         let part = &mut parts[row.arm.index()];
         part.moments.add_weighted(row.context, outcome, row.weight);
         part.outcomes.add(outcome);
+    }
+
+    /// Corrects the outcome of a row that confirms.
+    pub(crate) fn correct(&mut self, context: &[f64], arm: Arm, (old, new): (f64, f64)) {
+        self.confirming[arm.index()].moments.correct(context, old, new);
     }
 
     /// What least squares needs of the rows that confirm, with weights times `scale`.
@@ -369,5 +379,26 @@ impl Stretch {
             let _ = both.merge(&confirming.moments);
             both
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixed_point::RewardGrid;
+
+    #[test]
+    fn a_corrected_row_is_as_if_it_had_been_right_from_the_start() {
+        let empty = Stretch::without_squares(&vec![Moments::new(2, &[], RewardGrid::of_range(0.0, 1.0)); 2]);
+        let (mut corrected, mut right) = (empty.clone(), empty);
+        for (number, (wrong, meant)) in (1_u32..).zip([(0.5, 0.5), (1.0, 0.25), (0.0, 0.75)]) {
+            let context = [1.0, 0.1 * f64::from(number)];
+            let row = TallyRow::new(u64::from(number), &context, Arm::new(1), 0.0);
+            corrected.add_to_part(&row, wrong, false);
+            corrected.correct(&context, Arm::new(1), (wrong, meant));
+            right.add_to_part(&row, meant, false);
+        }
+        assert!(corrected.both().eq(right.both()));
+        assert_eq!((corrected.rows(), right.rows()), (3, 3));
     }
 }

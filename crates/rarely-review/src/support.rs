@@ -1,6 +1,6 @@
 //! Where options were never or hardly ever tried.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::bands::Bands;
 use crate::evidence_base::EvidenceBase;
@@ -13,7 +13,7 @@ const BAND_SHARE: f64 = 0.01;
 const HARDLY: f64 = 0.001;
 
 /// An option that was never or hardly ever tried in a band.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ThinSupport {
     /// The option.
     pub option: String,

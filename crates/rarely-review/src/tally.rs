@@ -173,7 +173,8 @@ impl Tally {
             sums.add(row);
         }
         for (sums, &outcome) in self.guardrails.iter_mut().zip(row.guardrails) {
-            sums.add(row, outcome);
+            // Rows that are not divided judge together. In one part, they can be corrected.
+            sums.add_to_part(row, outcome, self.divides && row.proposes());
         }
         for (levels, name) in self.levels.iter_mut().zip(row.levels) {
             levels.add(name, row, &self.options);
@@ -249,6 +250,13 @@ impl Tally {
             outcomes.correct(bands, context, arm.index(), old_reward, new_reward);
         }
         self.rows = None;
+    }
+
+    /// Corrects the guard-rails of a row of a live policy, in the good direction.
+    pub fn correct_guardrails(&mut self, context: &[f64], arm: Arm, old: &[f64], new: &[f64]) {
+        for (sums, (&old, &new)) in self.guardrails.iter_mut().zip(old.iter().zip(new)) {
+            sums.correct(context, arm, (old, new));
+        }
     }
 
     /// Continues with a document that differs in its rule, after a live policy has changed its rule. The sums at the cuts start again

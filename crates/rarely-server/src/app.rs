@@ -21,6 +21,7 @@ use crate::network_settings::SharedNetworkSettings;
 use crate::notifications::NotificationCounts;
 use crate::openid::OpenIdProvider;
 use crate::problem::ProblemDetails;
+use crate::traces::Traces;
 
 /// How the service runs.
 #[derive(Debug, Clone)]
@@ -37,6 +38,8 @@ pub struct ServiceSettings {
     pub network: SharedNetworkSettings,
     /// The directory whose free space matters: that of the store.
     pub store_directory: Option<PathBuf>,
+    /// Where spans of requests go, if they go anywhere.
+    pub traces: Option<Arc<Traces>>,
 }
 
 impl ServiceSettings {
@@ -49,6 +52,7 @@ impl ServiceSettings {
             base_path: Arc::default(),
             network: SharedNetworkSettings::default(),
             store_directory: None,
+            traces: None,
         }
     }
 }

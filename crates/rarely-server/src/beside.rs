@@ -91,15 +91,10 @@ pub(crate) struct OverrideView {
 impl ShadowView {
     pub(crate) fn new(live: &LivePolicy, shadow: &ShadowRecord) -> Self {
         let (decisions, different) = (shadow.decisions(), shadow.different());
-        let name = |at: usize| shadow.options.get(at).cloned().unwrap_or_default();
-        let rows = shadow.counts.iter().enumerate();
-        let pairs = rows.flat_map(|(row, counts)| {
-            let counted = counts.iter().enumerate().filter(|(_, count)| **count > 0);
-            counted.map(move |(column, count)| ShadowPair {
-                decided: name(row),
-                candidate: name(column),
-                decisions: *count,
-            })
+        let pairs = shadow.pairs().map(|(decided, candidate, decisions)| ShadowPair {
+            decided: decided.to_owned(),
+            candidate: candidate.to_owned(),
+            decisions,
         });
         Self {
             event: shadow.event,

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use rarely_core::Reason;
-use rarely_live::RecordField;
 use rarely_live::engine::{DecisionRequest, DecisionResponse, OutcomeError, PolicyHandle};
 use rarely_live::event::{Decided, Event};
 use rarely_live::replay;
+use rarely_live::{DocumentEdition, RecordField};
 use rarely_store::LogEntry;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
@@ -45,6 +45,9 @@ pub(crate) struct DecisionBody {
     /// Whether to explain the decision.
     #[serde(default)]
     explain: bool,
+    /// A version of the policy, whose rule then decides alone, with nothing drawn at random. Without it the version in force decides.
+    #[serde(default)]
+    version: Option<u64>,
 }
 
 /// A decision.
@@ -132,8 +135,20 @@ struct CheckedRequest {
 fn check(handle: &PolicyHandle, body: DecisionBody) -> Result<CheckedRequest, ProblemDetails> {
     check_key(body.key.as_deref())?;
     check_subject(body.subject.as_deref())?;
-    let request = handle.edition().request(body.key, body.record)?;
+    let request = request_for(handle, body.version, |edition| Ok(edition.request(body.key, body.record)?))?;
     Ok(CheckedRequest { request: DecisionRequest { subject: body.subject, ..request }, explain: body.explain })
+}
+
+/// A request that is read with the document of the version that decides: the named one, or the one in force.
+pub(crate) fn request_for(
+    handle: &PolicyHandle,
+    version: Option<u64>,
+    read: impl FnOnce(&Arc<DocumentEdition>) -> Result<DecisionRequest, ProblemDetails>,
+) -> Result<DecisionRequest, ProblemDetails> {
+    let pinned = version.map(|version| handle.pinned(version)).transpose();
+    let pinned = pinned.map_err(|objection| ProblemDetails::from(objection).with_field("version"))?;
+    let edition = pinned.as_ref().map_or_else(|| handle.edition(), |pinned| pinned.edition.clone());
+    Ok(DecisionRequest { pinned, ..read(&edition)? })
 }
 
 fn view(handle: &PolicyHandle, response: DecisionResponse, explained: Option<&[RecordField]>) -> DecisionView {

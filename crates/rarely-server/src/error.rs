@@ -85,7 +85,12 @@ pub(crate) fn status_of(error: &ServiceError) -> StatusCode {
             | ChangeError::NoNoise
             | ChangeError::OnlyReviewed(_),
         )
-        | ServiceError::Outcome(OutcomeError::Value(_) | OutcomeError::NoReason(_))
+        | ServiceError::Outcome(
+            OutcomeError::Value(_)
+            | OutcomeError::Guardrails(_)
+            | OutcomeError::NoReason(_)
+            | OutcomeError::History(Objection::FutureHistory),
+        )
         | ServiceError::Record(_)
         | ServiceError::Value(_)
         | ServiceError::Name(_)
@@ -102,7 +107,10 @@ pub(crate) fn status_of(error: &ServiceError) -> StatusCode {
         )
         | ServiceError::Decide(DecisionError::KeyTaken { .. })
         | ServiceError::Outcome(
-            OutcomeError::Differs { .. } | OutcomeError::NothingToCorrect(_) | OutcomeError::KeyTaken { .. },
+            OutcomeError::Differs { .. }
+            | OutcomeError::NothingToCorrect(_)
+            | OutcomeError::KeyTaken { .. }
+            | OutcomeError::History(_),
         ) => StatusCode::CONFLICT,
         ServiceError::Change(ChangeError::Store(_) | ChangeError::Busy | ChangeError::Fault(_))
         | ServiceError::Decide(
@@ -135,6 +143,8 @@ fn field_of(error: &ServiceError) -> Option<Cow<'_, str>> {
         ServiceError::Change(ChangeError::NoSubject) => "subjects",
         ServiceError::Outcome(OutcomeError::Unknown(_) | OutcomeError::Erased) => "decision",
         ServiceError::Outcome(OutcomeError::NoReason(_)) => "reason",
+        ServiceError::Outcome(OutcomeError::History(_)) => "time",
+        ServiceError::Outcome(OutcomeError::Guardrails(_)) => "guardrails",
         ServiceError::Outcome(
             OutcomeError::Differs { .. } | OutcomeError::NothingToCorrect(_) | OutcomeError::Value(_),
         ) => "outcome",

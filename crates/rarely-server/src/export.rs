@@ -1,6 +1,6 @@
 //! All cases with an outcome as a Parquet file, which `rarely review --data` reads.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Write};
 
 use axum::body::Bytes;
@@ -82,24 +82,31 @@ fn write(handle: &PolicyHandle, log: &dyn EventLog, until: u64, out: &mut ChunkW
         if observed.decision.is_some_and(|decision| overridden.contains(&decision)) {
             return Ok(());
         }
-        let outcome = corrected.get(&number).copied().unwrap_or(observed.outcome);
-        push(&live, log, &mut rows, (time_ms, outcome), &observed)
+        let mut observed = observed;
+        if let Some((outcome, guardrails)) = corrected.get(&number) {
+            observed.outcome = *outcome;
+            observed.guardrails.clone_from(guardrails);
+        }
+        push(&live, log, &mut rows, time_ms, &observed)
     })?;
     rows.finish()?;
     out.flush()?;
     Ok(())
 }
 
+/// The outcome, and those of guard-rails.
+type CorrectedOutcomes = (f64, BTreeMap<String, f64>);
+
 /// Corrected outcomes, by the event that first reported the outcome; and decisions that were overridden, which are no evidence.
 fn corrections(
     handle: &PolicyHandle,
     log: &dyn EventLog,
     until: u64,
-) -> Result<(HashMap<u64, f64>, HashSet<u64>), ExportError> {
+) -> Result<(HashMap<u64, CorrectedOutcomes>, HashSet<u64>), ExportError> {
     let (mut corrected, mut overridden) = (HashMap::new(), HashSet::new());
     each(handle, log, until, |_, _, event| {
         match event {
-            Event::Corrected(event) => _ = corrected.insert(event.first, event.outcome),
+            Event::Corrected(event) => _ = corrected.insert(event.first, (event.outcome, event.guardrails)),
             Event::Overridden(event) => _ = overridden.insert(event.decision),
             _ => {}
         }
@@ -134,7 +141,7 @@ fn push<W: Write + Send>(
     live: &LivePolicy,
     log: &dyn EventLog,
     rows: &mut ParquetRows<W>,
-    (time_ms, outcome): (u64, f64),
+    time_ms: u64,
     observed: &Observed,
 ) -> Result<(), ExportError> {
     let about = observed.decision.map(|decision| replay::decision(log, decision)).transpose()?.flatten();
@@ -146,7 +153,9 @@ fn push<W: Write + Send>(
         }
         (None, None) => return Ok(()),
     };
-    let written = utc(time_ms);
+    // Imported history has its own times.
+    let decided_ms = observed.elsewhere.as_ref().and_then(|elsewhere| elsewhere.time_ms);
+    let written = utc(decided_ms.unwrap_or(time_ms));
     let under = observed.elsewhere.as_ref().and_then(|elsewhere| elsewhere.edition).or(version).unwrap_or(1);
     let edition = live.edition_of(under);
     let known = edition.reader.encoder().feature_columns();
@@ -157,7 +166,11 @@ fn push<W: Write + Send>(
         cells.push(field.unwrap_or(RowCell::Missing));
     }
     cells.push(RowCell::Text(option));
-    cells.push(RowCell::Number(outcome));
+    cells.push(RowCell::Number(observed.outcome));
+    let guarded = live.edition().reader.encoder().guardrail_columns();
+    cells.extend(
+        guarded.map(|column| observed.guardrails.get(column).map_or(RowCell::Missing, |&one| RowCell::Number(one))),
+    );
     cells.push(propensity.map_or(RowCell::Missing, RowCell::Number));
     cells.push(RowCell::Text(&written));
     cells.push(version.map_or(RowCell::Missing, RowCell::Whole));
@@ -195,6 +208,7 @@ fn columns(document: &PolicyDocument) -> Vec<(String, RowColumn)> {
         .collect();
     columns.push((document.option_column().to_owned(), RowColumn::Text));
     columns.push((document.outcome().column.clone(), RowColumn::Number));
+    columns.extend(document.guardrails().iter().map(|guardrail| (guardrail.column.clone(), RowColumn::Number)));
     let beside = [
         ("propensity", RowColumn::Number),
         ("time", RowColumn::Text),

@@ -1,4 +1,4 @@
-//! The HTTP API and the dashboard of live policies; the only crate that knows HTTP.
+//! The HTTP API and the dashboard of live policies.
 //!
 //! # Modules, in reading order
 //!
@@ -8,10 +8,10 @@
 //! | `problem`, `error` | RFC 9457 problem documents; one table from errors to HTTP statuses |
 //! | `route`, `request`, `body`, `page`, `limits` | a route and who may call it; one request; its body; lists in parts; all limits |
 //! | `routes` | every route of the API |
-//! | `policies`, `evidence`, `signing`, `decisions`, `outcomes`, `beside`, `erasures`, `ofrep`, `batch`, `events`, `transparency`, `export`, `tokens`, `person_keys` | the handlers |
+//! | `policies`, `evidence`, `signing`, `decisions`, `outcomes`, `history`, `beside`, `erasures`, `ofrep`, `batch`, `events`, `transparency`, `export`, `tokens`, `person_keys` | the handlers |
 //! | `explanation`, `rule_steps` | why a person got an option; a rule applied step by step |
 //! | `views` | policies, versions and proposals as the API returns them |
-//! | `health`, `metrics` | health checks; metrics for Prometheus |
+//! | `health`, `metrics`, `traces` | health checks; metrics for Prometheus; spans for OpenTelemetry |
 //! | `notifications` | who outside is told what happens: webhooks and mail |
 //! | `openapi`, `docs` | the routes as an OpenAPI document, and as a page |
 //! | `base_path`, `middleware`, `cors` | around every request: the path below which the service is; limits, headers, metrics, the log, panics; which web sites may call |
@@ -40,6 +40,7 @@ mod explanation;
 mod export;
 mod failed_sign_ins;
 mod health;
+mod history;
 mod limits;
 mod login_throttle;
 mod metrics;
@@ -65,6 +66,7 @@ mod serve;
 mod signing;
 mod starting;
 mod tokens;
+mod traces;
 mod transparency;
 mod views;
 
@@ -83,6 +85,7 @@ pub use problem::ProblemDetails;
 pub use reload::{Reload, Reloaded};
 pub use replica::ReplicaOptions;
 pub use serve::{Ready, ServeError, ServeOptions, ServedStore, serve};
+pub use traces::{TraceOptions, Traces};
 
 /// The API and the dashboard as an axum router.
 pub fn router(app: Arc<App>) -> Router {

@@ -114,6 +114,15 @@ impl Metrics {
         ] {
             metric(text, name, "counter", help, count.load(Ordering::Relaxed));
         }
+        if let Some(traces) = &app.settings.traces {
+            let counts = traces.counts();
+            for (name, help, count) in [
+                ("rarely_spans_delivered_total", "Spans that the collector has taken.", &counts.delivered),
+                ("rarely_spans_dropped_total", "Spans that were left out.", &counts.dropped),
+            ] {
+                metric(text, name, "counter", help, count.load(Ordering::Relaxed));
+            }
+        }
         let Some((open, refused)) = app.door.as_ref().map(|door| door.counts()) else { return };
         metric(text, "rarely_connections", "gauge", "Open connections.", open);
         let help = "Connections refused because too many were open.";

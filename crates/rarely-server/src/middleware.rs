@@ -2,7 +2,7 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{self, HeaderName};
@@ -16,6 +16,7 @@ use crate::client_origin::ClientOrigin;
 use crate::metrics::method_label;
 use crate::problem::ProblemDetails;
 use crate::request_id::X_REQUEST_ID;
+use crate::traces::{Span, TraceContext};
 
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; \
                       form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
@@ -36,6 +37,8 @@ pub(crate) async fn wrap(State(app): State<Arc<App>>, request: Request, next: Ne
     let method = request.method().clone();
     let path = request.extensions().get::<MatchedPath>().cloned();
     let origin = request.extensions().get::<ClientOrigin>().cloned();
+    let traced = app.settings.traces.as_ref().and_then(|traces| Some((traces, TraceContext::of(request.headers())?)));
+    let traced = traced.map(|(traces, context)| (traces, context, SystemTime::now()));
     let mut response = match app.enter() {
         Some(_permit) => {
             let caught = AssertUnwindSafe(next.run(request)).catch_unwind().await;
@@ -46,6 +49,10 @@ pub(crate) async fn wrap(State(app): State<Arc<App>>, request: Request, next: Ne
     set_headers(response.headers_mut());
     let (route, took) = (path.as_ref().map_or("other", MatchedPath::as_str), started.elapsed());
     app.metrics.record_request(route, &method, response.status(), took);
+    if let Some((traces, context, begun)) = traced {
+        let id = origin.as_ref().map(|origin| origin.request_id.to_string());
+        traces.record(Span::new(context, (&method, route, response.status()), (begun, took), id));
+    }
     if let Some(origin) = origin {
         finish(&mut response, &origin);
         log(&method, route, response.status(), took, &origin);

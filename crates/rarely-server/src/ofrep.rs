@@ -5,25 +5,29 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use rarely_core::Reason;
 use rarely_live::Role;
-use rarely_live::engine::DecisionResponse;
+use rarely_live::engine::{DecisionResponse, PolicyHandle};
 use rarely_store::Hash;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 use utoipa::ToSchema;
 
 use crate::body::{self, BodyFormat};
-use crate::decisions::decide_one;
+use crate::decisions::{decide_one, request_for};
 use crate::limits::BODY_BYTES;
 use crate::policies::json;
 use crate::problem::ProblemDetails;
 use crate::request::AuthorizedRequest;
 use crate::route::ApiResult;
 
+/// The part of a context that names a version.
+const VERSION: &str = "policyVersion";
+
 /// A request to evaluate a flag.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(crate) struct Evaluation {
     /// The features of the policy, and `targetingKey`, which says who the person is. The same person with the same features gets the same
-    /// decision as long as a version is in force. Without it every evaluation is a decision of its own.
+    /// decision as long as a version is in force. Without it every evaluation is a decision of its own. `policyVersion` names a version whose
+    /// rule decides, unless the policy has a feature of that name.
     #[serde(default, deserialize_with = "body::fields_once")]
     #[schema(value_type = Object)]
     context: Map<String, Json>,
@@ -84,15 +88,18 @@ pub(crate) async fn evaluate(mut request: AuthorizedRequest) -> ApiResult {
         Err(problem) => return Ok(failure(StatusCode::BAD_REQUEST, "PARSE_ERROR", &problem)),
     };
     let person = context.remove("targetingKey");
-    let mut asked = match handle.edition().request(None, context) {
+    let asked = named_version(&handle, &mut context)
+        .and_then(|version| request_for(&handle, version, |edition| Ok(edition.request(None, context)?)));
+    let mut asked = match asked {
         Ok(asked) => asked,
-        Err(error) => return Ok(failure(StatusCode::BAD_REQUEST, "INVALID_CONTEXT", &error.into())),
+        Err(problem) => return Ok(failure(StatusCode::BAD_REQUEST, "INVALID_CONTEXT", &problem)),
     };
     asked.key = match person {
         Some(Json::String(person)) => {
             asked.subject = Some(person.clone()).filter(|person| !person.is_empty());
             let record = serde_json::to_string(&asked.record).unwrap_or_default();
-            let version = handle.decider().version;
+            let pinned = asked.pinned.as_ref().map(|pinned| format!("pinned to {}", pinned.version));
+            let version = pinned.unwrap_or_else(|| handle.decider().version.to_string());
             Some(format!("ofrep {}", Hash::of(format!("{version} {} {person} {record}", person.len()).as_bytes())))
         }
         None | Some(Json::Null) => None,
@@ -107,6 +114,18 @@ pub(crate) async fn evaluate(mut request: AuthorizedRequest) -> ApiResult {
     let how = if reason == Reason::Policy { "TARGETING_MATCH" } else { "SPLIT" };
     let metadata = EvaluationMetadata { decision, version, propensity, decided_by: reason.to_string() };
     Ok(json(StatusCode::OK, &Evaluated { key: name, reason: how, variant: option.clone(), value: option, metadata }))
+}
+
+/// The version that the context names, unless the policy has a feature of that name.
+fn named_version(handle: &PolicyHandle, context: &mut Map<String, Json>) -> Result<Option<u64>, ProblemDetails> {
+    if handle.edition().reader.encoder().feature_columns().iter().any(|column| column == VERSION) {
+        return Ok(None);
+    }
+    let wrong = || ProblemDetails::wrong(VERSION, format!("{VERSION} is not a version"), "send a whole number from 1");
+    match context.remove(VERSION) {
+        None | Some(Json::Null) => Ok(None),
+        Some(version) => version.as_u64().map(Some).ok_or_else(wrong),
+    }
 }
 
 fn failure(key: &str, status: StatusCode, error_code: &'static str, problem: &ProblemDetails) -> Response {

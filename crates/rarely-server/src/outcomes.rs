@@ -1,5 +1,7 @@
 //! Outcomes of decisions made here, and of decisions made elsewhere.
 
+use std::collections::BTreeMap;
+
 use axum::http::StatusCode;
 use rarely_live::engine::{NewOutcome, PolicyHandle, RecordedOutcome};
 use rarely_live::event::ExternalDecision;
@@ -27,6 +29,9 @@ pub(crate) struct OutcomeReport {
     decision: u64,
     /// The outcome, in the unit of the policy document.
     outcome: f64,
+    /// The outcomes of the document's guard-rails, by column; required if it has some.
+    #[serde(default)]
+    guardrails: BTreeMap<String, f64>,
     /// Whether it replaces an outcome that was reported before.
     #[serde(default)]
     correction: bool,
@@ -42,20 +47,23 @@ pub(crate) struct Observation {
     /// The person's data: a value for every feature of the policy document.
     #[serde(deserialize_with = "body::fields_once")]
     #[schema(value_type = Object)]
-    record: Map<String, Json>,
+    pub(crate) record: Map<String, Json>,
     /// The option that the person got.
-    option: String,
+    pub(crate) option: String,
     /// The outcome, in the unit of the policy document.
-    outcome: f64,
+    pub(crate) outcome: f64,
+    /// The outcomes of the document's guard-rails, by column; required if it has some.
+    #[serde(default)]
+    pub(crate) guardrails: BTreeMap<String, f64>,
     /// An idempotency key: a repeated request with the same key is recorded once.
     #[serde(default)]
-    key: Option<String>,
+    pub(crate) key: Option<String>,
     /// The probability with which the option was chosen, if it is known.
     #[serde(default)]
-    propensity: Option<f64>,
+    pub(crate) propensity: Option<f64>,
     /// The person that it is about, by an identifier of yours: it is then encrypted with a key of its own, and can be erased.
     #[serde(default)]
-    subject: Option<String>,
+    pub(crate) subject: Option<String>,
 }
 
 /// An outcome that is recorded.
@@ -76,7 +84,7 @@ pub(crate) async fn observations(request: AuthorizedRequest) -> ApiResult {
 }
 
 fn outcome(_handle: &PolicyHandle, report: OutcomeReport) -> Result<NewOutcome, ProblemDetails> {
-    let OutcomeReport { decision, outcome, correction, reason } = report;
+    let OutcomeReport { decision, outcome, guardrails, correction, reason } = report;
     if let Some(reason) = &reason {
         check_text("reason", reason)?;
         if !correction {
@@ -88,11 +96,11 @@ fn outcome(_handle: &PolicyHandle, report: OutcomeReport) -> Result<NewOutcome, 
         }
     }
     let correction = correction.then(|| reason.unwrap_or_default());
-    Ok(NewOutcome::OfDecision { decision, outcome: plain(outcome), correction })
+    Ok(NewOutcome::OfDecision { decision, outcome: plain(outcome), guardrails: all_plain(guardrails), correction })
 }
 
-fn observation(handle: &PolicyHandle, observation: Observation) -> Result<NewOutcome, ProblemDetails> {
-    let Observation { record, option, outcome, key, propensity, subject } = observation;
+pub(crate) fn observation(handle: &PolicyHandle, observation: Observation) -> Result<NewOutcome, ProblemDetails> {
+    let Observation { record, option, outcome, guardrails, key, propensity, subject } = observation;
     check_key(key.as_deref())?;
     check_subject(subject.as_deref())?;
     let edition = handle.edition();
@@ -106,8 +114,9 @@ fn observation(handle: &PolicyHandle, observation: Observation) -> Result<NewOut
             .map_err(|error| ProblemDetails::from(error).with_field("propensity"))?;
     }
     Ok(NewOutcome::External {
-        decision: ExternalDecision { key, record, option, propensity, edition },
+        decision: ExternalDecision { key, record, option, propensity, edition, time_ms: None },
         outcome: plain(outcome),
+        guardrails: all_plain(guardrails),
         subject,
     })
 }
@@ -117,9 +126,17 @@ fn plain(outcome: f64) -> f64 {
     outcome + 0.0
 }
 
-async fn report<T: DeserializeOwned + 'static>(
+fn all_plain(mut outcomes: BTreeMap<String, f64>) -> BTreeMap<String, f64> {
+    for outcome in outcomes.values_mut() {
+        *outcome = plain(*outcome);
+    }
+    outcomes
+}
+
+/// Records what `check` makes of the body, or of each line of a batch.
+pub(crate) async fn report<T: DeserializeOwned + 'static>(
     mut request: AuthorizedRequest,
-    check: fn(&PolicyHandle, T) -> Result<NewOutcome, ProblemDetails>,
+    check: impl Fn(&PolicyHandle, T) -> Result<NewOutcome, ProblemDetails> + Send + 'static,
 ) -> ApiResult {
     let format = request.format(&[BodyFormat::Json, BodyFormat::Lines])?;
     let bytes = request.bytes(BODY_BYTES).await?;

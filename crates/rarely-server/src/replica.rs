@@ -15,6 +15,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use rarely_live::engine::EngineOptions;
+use rarely_live::replay::EVENT_EDITION;
 use rarely_store::{Lease, PostgresAddress, PostgresLog, PostgresStore, StoreError};
 use subtle::ConstantTimeEq as _;
 use tokio::sync::{Semaphore, watch};
@@ -31,7 +32,9 @@ use crate::openid::{OpenIdOptions, OpenIdProvider};
 use crate::policies::json;
 use crate::problem::ProblemDetails;
 use crate::reload::{Hangups, Reloader};
-use crate::serve::{Front, Ready, SHUTDOWN_SECONDS, ServeError, ServeOptions, Signals, certificate, relying_party};
+use crate::serve::{
+    Front, Ready, SHUTDOWN_SECONDS, ServeError, ServeOptions, Signals, certificate, relying_party, start_traces,
+};
 use forward::{Forwarder, OwnerChange};
 use ownership::Ownership;
 
@@ -104,8 +107,10 @@ pub(crate) async fn serve(
         engine,
         version,
         openid,
+        traces,
         ..
     } = options;
+    let traces = start_traces(traces, version).map_err(ServeError::Server)?;
     let (network, base_path) = (SharedNetworkSettings::from(network), Arc::new(base_path));
     let tls = match tls {
         Some(files) => Some(certificate(files).await?),
@@ -153,6 +158,7 @@ pub(crate) async fn serve(
             base_path,
             network: network.clone(),
             store_directory: None,
+            traces,
         },
         door,
         notifications,
@@ -193,7 +199,9 @@ fn open(
     openid: Option<OpenIdOptions>,
 ) -> Result<(Option<Arc<OpenIdProvider>>, PostgresStore), ServeError> {
     let provider = openid.map(OpenIdProvider::discover).transpose()?;
-    let store = PostgresStore::connect(database.clone(), engine.durability).map_err(unopened)?;
+    let store =
+        PostgresStore::connect(database.clone(), engine.durability).and_then(|store| store.reading(EVENT_EDITION));
+    let store = store.map_err(unopened)?;
     // In this order: the first owner creates the key before it signs.
     if let Some(signing) = &engine.checkpoints
         && signed(database).map_err(unopened)?

@@ -10,8 +10,8 @@ use crate::request::AuthorizedRequest;
 use crate::route::Access::{AllPolicies, AnyPolicy, Public, ThisPolicy};
 use crate::route::{ApiResult, Route};
 use crate::{
-    beside, decisions, docs, erasures, events, evidence, export, health, metrics, ofrep, outcomes, person_keys,
-    policies, signing, tokens, transparency,
+    beside, decisions, docs, erasures, events, evidence, export, health, history, metrics, ofrep, outcomes,
+    person_keys, policies, signing, tokens, transparency,
 };
 
 /// An example of a policy document.
@@ -27,6 +27,7 @@ pub(crate) fn routes() -> Vec<Route> {
         policy_routes(),
         change_routes(),
         traffic_routes(),
+        history_routes(),
         shadow_routes(),
         log_routes(),
         proof_routes(),
@@ -212,7 +213,7 @@ fn traffic_routes() -> Vec<Route> {
         .takes::<decisions::DecisionBody>(decision)
         .returns::<decisions::DecisionView>(200, "the decision, which is on disk")
         .returns_text(200, "application/x-ndjson", lines)
-        .fails(409, "the key was used for another record"),
+        .fails(409, "the key was used for another record or version, or the policy is stopped and nobody signed the version"),
         Route::new(
             Method::POST,
             "/ofrep/v1/evaluate/flags/{name}",
@@ -269,6 +270,30 @@ fn traffic_routes() -> Vec<Route> {
         .returns::<beside::OverrideView>(200, "the override is recorded")
         .fails(409, "the decision has an outcome already, or was overridden before")
         .fails(410, "the person was erased"),
+    ]
+}
+
+fn history_routes() -> Vec<Route> {
+    let past = json!({
+        "time": "2024-03-01T09:30:00Z", "record": { "systolic": 152 }, "option": "treat", "outcome": 0.8, "key": "case 4711",
+    });
+    let route = Route::new(
+        Method::POST,
+        "/v1/policies/{name}/history",
+        ThisPolicy(Observe),
+        "Imports a decision from before the policy was run here, or a batch of them, the oldest first. Possible until the first decision.",
+        history::import,
+    );
+    vec![
+        route
+            .takes_text("application/x-ndjson", &format!("{past}\n"))
+            .takes::<history::PastDecision>(past)
+            .returns::<outcomes::ReportedView>(200, "it is on disk")
+            .returns_text(200, "application/x-ndjson", "one line for each line of the request, as for outcomes")
+            .fails(
+                409,
+                "the policy has decided already, a later decision is imported, or the key was used for another one",
+            ),
     ]
 }
 

@@ -26,6 +26,7 @@ use crate::reload::{Hangups, Reload, Reloader};
 use crate::replica::{self, ReplicaOptions};
 use crate::router;
 use crate::starting::{self, Reading};
+use crate::traces::{TraceOptions, Traces};
 
 /// Seconds that open requests get to finish when the service shuts down.
 pub(crate) const SHUTDOWN_SECONDS: u64 = 10;
@@ -69,6 +70,8 @@ pub struct ServeOptions {
     pub version: &'static str,
     /// The identity provider with which people may sign in to the dashboard.
     pub openid: Option<OpenIdOptions>,
+    /// Where spans of requests go, if they go anywhere.
+    pub traces: Option<TraceOptions>,
 }
 
 /// A service that accepts requests.
@@ -187,8 +190,10 @@ pub async fn serve(
         engine,
         version,
         openid,
+        traces,
         ..
     } = options;
+    let traces = start_traces(traces, version).map_err(ServeError::Server)?;
     let network = SharedNetworkSettings::from(network);
     let tls = match tls {
         Some(files) => Some(certificate(files).await?),
@@ -230,7 +235,7 @@ pub async fn serve(
     let secure = secure || relying_party.as_ref().is_some_and(|known| known.origin.starts_with("https:"));
     let base_path = Arc::new(base_path);
     let reloader = Reloader { reload, tls: tls.clone(), network: network.clone() };
-    let settings = ServiceSettings { secure, relying_party, version, base_path, network, store_directory };
+    let settings = ServiceSettings { secure, relying_party, version, base_path, network, store_directory, traces };
     let app = Arc::new(App::new(engine.clone(), settings).behind(door.clone()).with_openid(provider));
     let notifying = notify(&app, notifications.as_ref());
     let served = match Front::open(listener, tls, door) {
@@ -252,6 +257,14 @@ pub async fn serve(
     };
     drop(tokio::task::spawn_blocking(stop).await);
     served.map_err(ServeError::Server)
+}
+
+/// Starts to pass spans on, if they go anywhere.
+pub(crate) fn start_traces(
+    options: Option<TraceOptions>,
+    version: &'static str,
+) -> std::io::Result<Option<Arc<Traces>>> {
+    Ok(options.map(|options| Traces::start(options, version)).transpose()?.map(Arc::new))
 }
 
 /// Starts to tell people what happens, if somebody wants to know.

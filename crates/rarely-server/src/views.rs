@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use rarely_live::engine::PolicyHandle;
 use rarely_live::{LivePolicy, ProposalRecord, ProposalStatus, Signer, Version, VersionOrigin};
+use rarely_output::utc;
 use rarely_review::Verdict;
 use rarely_store::Hash;
 use serde::Serialize;
@@ -52,6 +53,8 @@ pub(crate) struct PolicyView {
     features: Vec<FeatureView>,
     /// The outcome.
     outcome: OutcomeView,
+    /// Outcomes that a change must not make worse; every report must have them.
+    guardrails: Vec<GuardrailView>,
     /// The signatures that a change needs: `automatic`, `one` or `two`.
     approval: String,
     /// What people sign with: `key` or `token`.
@@ -71,6 +74,11 @@ pub(crate) struct PolicyView {
     corrections: u64,
     /// The number of decisions made by exploration: by the pilot or at random.
     explored: u64,
+    /// The number of decisions by a version that the request named.
+    pinned: u64,
+    /// Decisions from before the policy was run here; they are among the outcomes from elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    history: Option<HistoryView>,
     /// The last review.
     #[serde(skip_serializing_if = "Option::is_none")]
     review: Option<ReviewBrief>,
@@ -102,6 +110,32 @@ pub(crate) struct OutcomeView {
     range: Option<[f64; 2]>,
     /// Which outcomes are better: `higher` or `lower`.
     better: &'static str,
+}
+
+/// An outcome that a change must not make worse.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct GuardrailView {
+    column: String,
+    /// The lowest and the highest possible value.
+    range: [f64; 2],
+    /// Which values are better: `higher` or `lower`.
+    better: &'static str,
+    /// How much worse it may get per case.
+    margin: f64,
+    /// All this in words.
+    words: String,
+}
+
+impl GuardrailView {
+    fn new(guardrail: &rarely_policy::Guardrail) -> Self {
+        Self {
+            column: guardrail.column.clone(),
+            range: guardrail.range.into(),
+            better: if guardrail.sign() < 0.0 { "lower" } else { "higher" },
+            margin: guardrail.margin,
+            words: guardrail.to_string(),
+        }
+    }
 }
 
 /// Decisions and outcomes of an option.
@@ -136,6 +170,18 @@ pub(crate) struct WaitingView {
     /// What waits and for what, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     explanation: Option<String>,
+}
+
+/// Decisions from before the policy was run here.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct HistoryView {
+    decisions: u64,
+    /// When the first was made.
+    first: String,
+    /// When the last was made.
+    last: String,
+    /// Those that are not learned, because the policy decided while they were imported.
+    not_learned: u64,
 }
 
 /// The last review.
@@ -263,6 +309,7 @@ impl PolicyView {
                 range: outcome.range.map(<[f64; 2]>::from),
                 better: if document.outcome_sign() < 0.0 { "lower" } else { "higher" },
             },
+            guardrails: document.guardrails().iter().map(GuardrailView::new).collect(),
             approval: document.control().approval.name().to_owned(),
             signatures: live.signed_with().name(),
             signing_subject: live.last_act(),
@@ -271,6 +318,13 @@ impl PolicyView {
             waiting: waiting(live),
             corrections: state.counts.corrections,
             explored: state.counts.explored,
+            pinned: state.counts.pinned,
+            history: state.history.map(|history| HistoryView {
+                decisions: history.decisions,
+                first: utc(history.first_ms),
+                last: utc(history.last_ms),
+                not_learned: history.not_learned,
+            }),
             review,
             last_event: state.last_event,
         }

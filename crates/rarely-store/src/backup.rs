@@ -88,23 +88,11 @@ fn compare(store: &Path, copy: &Path, loss: EventLoss) -> Result<(), StoreError>
         |source: StoreError| StoreError::Incomparable { path: store.to_owned(), source: Box::new(source) };
     let ours = SqliteLog::open_held(store, Durability::Full, None).map_err(incomparable)?;
     let theirs = SqliteLog::open_read_only(copy)?;
-    let differs = |number: u64| -> Result<bool, StoreError> {
-        let ours = ours.entry(number).map_err(incomparable)?.map(|entry| entry.hash);
-        Ok(ours != theirs.entry(number)?.map(|entry| entry.hash))
-    };
-    let last = ours.head().map_err(incomparable)?.map_or(0, |(number, _)| number);
-    if loss == EventLoss::Refuse && last > 0 && differs(last)? {
-        // Once two chains differ they differ for good, so binary search finds the first difference.
-        let (mut same, mut other) = (0, last);
-        while other - same > 1 {
-            let middle = same + (other - same) / 2;
-            if differs(middle)? {
-                other = middle;
-            } else {
-                same = middle;
-            }
+    if loss == EventLoss::Refuse {
+        let last = ours.head().map_err(incomparable)?.map_or(0, |(number, _)| number);
+        if let Some(first) = first_lost(&ours, &theirs).map_err(incomparable)? {
+            return Err(StoreError::WouldLose { path: store.to_owned(), first, last });
         }
-        return Err(StoreError::WouldLose { path: store.to_owned(), first: other, last });
     }
     drop(ours);
     let left = with_suffix(store, "-wal");
@@ -117,6 +105,29 @@ fn compare(store: &Path, copy: &Path, loss: EventLoss) -> Result<(), StoreError>
     remove(&left);
     remove(&with_suffix(store, "-shm"));
     Ok(())
+}
+
+/// The first event of a log that a backup lacks, or has otherwise.
+pub(crate) fn first_lost(log: &dyn EventLog, backup: &dyn EventLog) -> Result<Option<u64>, StoreError> {
+    let differs = |number: u64| -> Result<bool, StoreError> {
+        let kept = log.entry(number)?.map(|entry| entry.hash);
+        Ok(kept != backup.entry(number)?.map(|entry| entry.hash))
+    };
+    let last = log.head()?.map_or(0, |(number, _)| number);
+    if last == 0 || !differs(last)? {
+        return Ok(None);
+    }
+    // Once two chains differ they differ for good, so binary search finds the first difference.
+    let (mut same, mut other) = (0, last);
+    while other - same > 1 {
+        let middle = same + (other - same) / 2;
+        if differs(middle)? {
+            other = middle;
+        } else {
+            same = middle;
+        }
+    }
+    Ok(Some(other))
 }
 
 /// Copies a database with everything committed in it, and verifies the copy. Overwrites what an earlier attempt left.

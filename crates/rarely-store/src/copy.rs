@@ -1,17 +1,18 @@
 //! Copies of a log from one kind of store to the other: the same entries, chain, keys, checkpoints and id.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::time::Duration;
 
-use crate::backup::put_in_place;
+use crate::backup::{EventLoss, Restored, first_lost, put_in_place};
 use crate::entry::{Head, KeyedEntry, LookupKey};
 use crate::error::StoreError;
 use crate::event_log::EventLog;
 use crate::lock::StoreLock;
 use crate::postgres_address::PostgresAddress;
-use crate::postgres_log::{PostgresLog, PostgresStore};
+use crate::postgres_log::{Lease, PostgresLog, PostgresStore};
 use crate::sqlite_log::{Durability, SqliteLog, with_suffix};
+use crate::subject::SubjectTag;
 use crate::verify::verify_chain;
 use crate::witness::HeadWitness;
 
@@ -35,24 +36,58 @@ pub fn copy_to_postgres(
     let _lock = StoreLock::take(from)?;
     let source = SqliteLog::open_read_only(from)?;
     verify_chain(&source, |_| ())?;
-    let store = PostgresStore::connect_for_copy(to, durability)?;
-    let shown = store.address().path();
-    let owned = |owner: String| StoreError::Postgres {
-        what: "copying the store",
-        path: shown.clone(),
-        said: format!("a service at {owner} uses this database"),
-    };
-    let Some(lease) = store.acquire("copy", "", TERM)? else { return Err(owned(store.lease(TERM)?.address)) };
+    let store = PostgresStore::connect_incomplete(to, durability)?;
+    let lease = store.reserve("copy", TERM)?;
     let target = store.open(&lease)?;
-    if let Some((events, _)) = target.head()? {
-        lease.release();
-        return Err(StoreError::NotEmpty { path: shown, events });
-    }
-    store.set_copying(Some(source.id()))?;
-    let head = copy_entries(&source, &target, progress)?;
-    compare(head, verify_chain(&target, |_| ())?, &shown)?;
-    store.set_copying(None)?;
+    let copied = match target.head()? {
+        Some((events, _)) => Err(StoreError::NotEmpty { path: store.address().path(), events }),
+        None => copy_into(&source, &store, &lease, &target, progress),
+    };
     lease.release();
+    copied
+}
+
+/// Puts a backup, which is a file, in place of the log of a database: events that the log lacks are added to it. If the log has events that
+/// the backup lacks, and `loss` accepts that, the whole log is replaced. The restored log is verified. A restore that was interrupted
+/// can be repeated, and the store cannot be used before.
+///
+/// # Errors
+/// If the store has events that the backup lacks, if the backup's log is broken, or if the database cannot be written.
+pub fn restore_to_postgres(
+    backup: &Path,
+    store: &PostgresStore,
+    lease: &Lease,
+    loss: EventLoss,
+    progress: impl FnMut(u64),
+) -> Result<Restored, StoreError> {
+    let source = SqliteLog::open_read_only(backup)?;
+    verify_chain(&source, |_| ())?;
+    let target = store.open(lease)?;
+    let before = target.head()?.map(|(number, hash)| Head { number, hash });
+    if let Some(first) = first_lost(&target, &source)? {
+        if loss == EventLoss::Refuse {
+            let last = before.map_or(0, |before| before.number);
+            return Err(StoreError::WouldLose { path: store.address().path(), first, last });
+        }
+        store.set_copying(lease, Some(source.id()))?;
+        target.forget_everything()?;
+    }
+    let head = copy_into(&source, store, lease, &target, progress)?;
+    Ok(Restored { head, before })
+}
+
+/// Copies what the target lacks. Until it is complete, the target cannot be used as a store.
+fn copy_into(
+    source: &SqliteLog,
+    store: &PostgresStore,
+    lease: &Lease,
+    target: &PostgresLog,
+    progress: impl FnMut(u64),
+) -> Result<Head, StoreError> {
+    store.set_copying(lease, Some(source.id()))?;
+    let head = copy_entries(source, target, progress)?;
+    compare(head, verify_chain(target, |_| ())?, &store.address().path())?;
+    store.set_copying(lease, None)?;
     Ok(head)
 }
 
@@ -85,12 +120,16 @@ pub fn copy_from_postgres(from: PostgresAddress, to: &Path, progress: impl FnMut
     Ok(head)
 }
 
-/// Copies entries with their keys, then the keys of people, roots and checkpoints. Returns the head of the source.
+/// Copies the entries that the target lacks with their keys, then the keys of people, roots and checkpoints. Returns the head of the source.
 fn copy_entries(from: &dyn EventLog, to: &dyn EventLog, mut progress: impl FnMut(u64)) -> Result<Head, StoreError> {
     // A key leads to the latest entry that carries it, and no entry has two.
     let mut keys: HashMap<u64, LookupKey> = HashMap::new();
     from.lookup_keys(&mut |key, number| drop(keys.insert(number, key.clone())))?;
-    let mut head = Head::EMPTY;
+    // Who has no key in the source was erased by an event that the target lacks.
+    let known: BTreeSet<SubjectTag> = from.subjects()?.into_iter().map(|subject| subject.tag).collect();
+    let mut destroys: Vec<SubjectTag> = to.subjects()?.into_iter().map(|subject| subject.tag).collect();
+    destroys.retain(|tag| !known.contains(tag));
+    let mut head = to.head()?.map_or(Head::EMPTY, |(number, hash)| Head { number, hash });
     loop {
         let block = from.entries(head.number, None, BLOCK)?;
         let Some(last) = block.last() else { break };
@@ -99,7 +138,7 @@ fn copy_entries(from: &dyn EventLog, to: &dyn EventLog, mut progress: impl FnMut
             .into_iter()
             .map(|entry| {
                 let key = keys.remove(&entry.number);
-                KeyedEntry { entry, key, destroys: Vec::new() }
+                KeyedEntry { entry, key, destroys: std::mem::take(&mut destroys) }
             })
             .collect();
         to.append(&keyed)?;

@@ -38,6 +38,20 @@ pub enum StoreError {
         /// The newest supported format.
         known: u64,
     },
+    /// A newer rarely has owned the log.
+    #[error(
+        "{}: a newer version of rarely has owned this log and may have written events of edition {found}; this version reads \
+         editions up to {known}",
+        path.display()
+    )]
+    NewerEvents {
+        /// The address, without its password.
+        path: PathBuf,
+        /// The edition of the events.
+        found: u64,
+        /// The latest that this program reads.
+        known: u64,
+    },
     /// Another process has the store open for writing.
     #[error(
         "{}: another rarely process ({}) uses this store",
@@ -263,6 +277,14 @@ pub enum StoreError {
         /// How many.
         events: u64,
     },
+    /// Somebody else owns the store in the database.
+    #[error("{}: {} uses this database", path.display(), owner_in_words(address))]
+    Owned {
+        /// The address, without its password.
+        path: PathBuf,
+        /// Where the owner takes requests; empty if it is a command.
+        address: String,
+    },
     /// A fault injected by a test into a [`MemoryLog`](crate::MemoryLog).
     #[error("injected fault")]
     Injected,
@@ -274,6 +296,7 @@ impl Explain for StoreError {
             Self::Missing { .. } => Remedy::with("check the path, or {action}", Action::CreateStore),
             Self::NotAStore { .. } | Self::AlreadyExists { .. } => Remedy::new("choose another file"),
             Self::NewerFormat { .. } => Remedy::new("use the version of rarely that wrote it"),
+            Self::NewerEvents { .. } => Remedy::new("replace this program with the newer version, and start it again"),
             Self::Locked { .. } => Remedy::new("stop the other process, or choose another store"),
             Self::StrayWal { .. } => {
                 Remedy::new("put the database back beside it, or move this file to where the database is now")
@@ -320,13 +343,21 @@ impl Explain for StoreError {
                 format!("set it, for example with ALTER SYSTEM SET {setting} = {required}, or {{action}}"),
                 Action::AcceptRelaxedDurability,
             ),
-            Self::CopyInterrupted { .. } => {
-                Remedy::new("drop the schema rarely of this database if nothing else is in it, then copy again")
-            }
+            Self::CopyInterrupted { .. } => Remedy::new(
+                "restore the same file into it again; or drop the schema rarely of this database if nothing else is in it, and copy again",
+            ),
             Self::NotEmpty { .. } => Remedy::new("choose another database"),
+            Self::Owned { address, .. } if address.is_empty() => Remedy::new("wait until it has ended, then try again"),
+            Self::Owned { .. } => Remedy::new(
+                "stop every replica of the service first; one that was killed counts until its lease time is over",
+            ),
             Self::Injected => return None,
         })
     }
+}
+
+fn owner_in_words(address: &str) -> String {
+    if address.is_empty() { "another command".to_owned() } else { format!("a service at {address}") }
 }
 
 impl StoreError {

@@ -47,6 +47,9 @@ mod notary;
 mod note;
 mod postgres_address;
 mod postgres_log;
+#[cfg(all(test, unix))]
+#[path = "../../../testdata/postgres_server.rs"]
+mod postgres_server;
 mod private_file;
 mod signed_checkpoint;
 mod signing_key;
@@ -60,7 +63,7 @@ mod witness;
 
 pub use backup::{EventLoss, Restored, backup, restore};
 pub use commit_statistics::{CommitStatistics, Distribution};
-pub use copy::{copy_from_postgres, copy_to_postgres};
+pub use copy::{copy_from_postgres, copy_to_postgres, restore_to_postgres};
 pub use entry::{EntryDraft, Head, KeyedEntry, LogEntry, LookupKey, PolicyRef, Stamp};
 pub use error::StoreError;
 pub use event_log::EventLog;

@@ -3,13 +3,14 @@
 //! Every write is one statement, which calls a function of the schema: it checks the epoch of the lease, then writes, and the
 //! server commits. A program that is stopped at any moment therefore leaves no transaction open.
 
+mod columns;
 mod lease;
 mod read;
 mod schema;
 mod session;
 mod subjects;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -23,14 +24,13 @@ use crate::hash::Hash;
 use crate::postgres_address::PostgresAddress;
 use crate::signed_checkpoint::{CheckpointError, SignedCheckpoint};
 use crate::sqlite_log::{Durability, seal};
-use tokio_postgres::types::ToSql;
-
+use columns::EntryColumns;
 use session::{PATIENCE, Session, SessionError, Worker};
 
 pub use lease::{Lease, LeaseStatus, PostgresStore};
 
 /// The newest format of the tables in PostgreSQL that this version reads and writes.
-pub const POSTGRES_FORMAT: u64 = 2;
+pub const POSTGRES_FORMAT: u64 = schema::MIGRATIONS.len() as u64;
 
 /// The chain of the whole service. The tables have room for more.
 const CHAIN: i64 = 0;
@@ -134,6 +134,18 @@ impl PostgresLog {
             session.write(statement, &[&CHAIN, &epoch, &header, &body]).await.map(drop)
         });
         kept.map_err(|error| error.of("writing the snapshot", &path))
+    }
+
+    /// Removes all entries, keys, roots and checkpoints, and the snapshot.
+    pub(crate) fn forget_everything(&self) -> Result<(), StoreError> {
+        let (address, path) = (self.address.clone(), self.path.clone());
+        let Writer { epoch, durability, .. } = *self.writer()?;
+        let forgotten = self.worker.run(PATIENCE * 10, async move {
+            let session = Session::to_write(&address, "rarely restore", durability, PATIENCE).await?;
+            session.write_transaction(&schema::forget_everything(epoch)).await
+        });
+        forgotten.map_err(|error| error.of("removing the log that is replaced", &path))?;
+        self.reopen()
     }
 
     fn writer(&self) -> Result<&Writer, StoreError> {
@@ -391,64 +403,6 @@ async fn barrier(session: &Session, epoch: i64) -> Result<(), SessionError> {
         session.query("SELECT rarely.fence($1, $2)", &[&CHAIN, &epoch]).await?;
     }
     Ok(())
-}
-
-/// Entries as the columns that one statement writes.
-#[derive(Default)]
-struct EntryColumns {
-    numbers: Vec<i64>,
-    times: Vec<i64>,
-    actors: Vec<String>,
-    policies: Vec<i64>,
-    kinds: Vec<String>,
-    bodies: Vec<String>,
-    hashes: Vec<Vec<u8>>,
-    elapsed: Vec<Option<i64>>,
-    /// Of equal keys the latest entry.
-    keys: BTreeMap<LookupKey, u64>,
-    /// The people whose keys are destroyed.
-    destroyed: Vec<Vec<u8>>,
-}
-
-impl EntryColumns {
-    /// `None` if a number is 2⁶³ or more.
-    fn of(entries: &[KeyedEntry]) -> Option<Self> {
-        let mut columns = Self::default();
-        for KeyedEntry { entry, key, destroys } in entries {
-            columns.numbers.push(signed(entry.number)?);
-            columns.times.push(signed(entry.time_ms)?);
-            columns.actors.push(entry.actor.clone());
-            columns.policies.push(signed(entry.policy)?);
-            columns.kinds.push(entry.kind.clone());
-            columns.bodies.push(entry.body.clone());
-            columns.hashes.push(entry.hash.0.to_vec());
-            columns.elapsed.push(match entry.elapsed_ms {
-                Some(elapsed_ms) => Some(signed(elapsed_ms)?),
-                None => None,
-            });
-            columns.keys.extend(key.clone().map(|key| (key, entry.number)));
-            columns.destroyed.extend(destroys.iter().map(|tag| tag.0.to_vec()));
-        }
-        Some(columns)
-    }
-
-    async fn append(self, session: &Session, epoch: i64) -> Result<(), SessionError> {
-        let marks: Vec<&[u8]> = self.keys.keys().map(LookupKey::as_bytes).collect();
-        let numbers: Vec<i64> = self.keys.values().filter_map(|number| signed(*number)).collect();
-        let seals: Vec<i64> = self.keys.iter().map(|(key, number)| seal(key, *number)).collect();
-        let statement = "SELECT rarely.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
-        let Self { numbers: events, times, actors, policies, kinds, bodies, hashes, elapsed, .. } = &self;
-        let mut values: Vec<&(dyn ToSql + Sync)> = vec![
-            &CHAIN, &epoch, events, times, actors, policies, kinds, bodies, hashes, elapsed, &marks, &numbers, &seals,
-        ];
-        if self.destroyed.is_empty() {
-            return session.write(statement, &values).await.map(drop);
-        }
-        // One statement, and so one transaction.
-        let statement = "SELECT rarely.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13), rarely.destroy_subjects($1, $2, $14)";
-        values.push(&self.destroyed);
-        session.write(statement, &values).await.map(drop)
-    }
 }
 
 /// PostgreSQL's integers are signed. `None` for a number of 2⁶³ or more.

@@ -1,5 +1,6 @@
 //! `rarely doctor`: whether an installation can do its work, before it has to.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -51,7 +52,7 @@ enum Outcome {
 
 /// One check: what was looked at, what was found, and what to do.
 #[derive(Debug, Serialize)]
-struct Check {
+struct Checkup {
     name: &'static str,
     outcome: Outcome,
     found: String,
@@ -59,7 +60,7 @@ struct Check {
     help: Option<String>,
 }
 
-impl Check {
+impl Checkup {
     fn good(name: &'static str, found: impl Into<String>) -> Self {
         Self { name, outcome: Outcome::Good, found: found.into(), help: None }
     }
@@ -94,9 +95,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(u8::from(is_bad)))
 }
 
-fn checks(arguments: &Arguments) -> Vec<Check> {
+fn checks(arguments: &Arguments) -> Vec<Checkup> {
     let store = &arguments.store;
-    let mut checks = vec![Check::good(
+    let mut checks = vec![Checkup::good(
         "program",
         format!("rarely {}, {} {}", env!("CARGO_PKG_VERSION"), std::env::consts::OS, std::env::consts::ARCH),
     )];
@@ -110,13 +111,13 @@ fn checks(arguments: &Arguments) -> Vec<Check> {
         checks.push(signing_key(store, arguments.signing_key.as_deref()));
     } else {
         let found = format!("{} is not there yet", store.display());
-        checks.push(Check::warning("store", found, "`rarely serve` creates it; name another with --store"));
+        checks.push(Checkup::warning("store", found, "`rarely serve` creates it; name another with --store"));
     }
     checks.extend(arguments.url.as_deref().map(service));
     checks
 }
 
-fn text(checks: &[Check]) -> String {
+fn text(checks: &[Checkup]) -> String {
     let mut lines = String::new();
     for check in checks {
         let outcome = match check.outcome {
@@ -124,45 +125,46 @@ fn text(checks: &[Check]) -> String {
             Outcome::Warning => "warning",
             Outcome::Bad => "bad",
         };
-        lines += &format!("{outcome:<8} {:<12} {}\n", check.name, check.found);
+        let _ = writeln!(lines, "{outcome:<8} {:<12} {}", check.name, check.found);
         if let Some(help) = &check.help {
-            lines += &format!("{:<21} help: {help}\n", "");
+            let _ = writeln!(lines, "{:<21} help: {help}", "");
         }
     }
     lines
 }
 
 #[cfg(unix)]
-fn open_files() -> Option<Check> {
+fn open_files() -> Option<Checkup> {
     use rustix::process::{Resource, getrlimit};
+
     // A service raises its limit up to this one.
     let Some(most) = getrlimit(Resource::Nofile).maximum else {
-        return Some(Check::good("open files", "no limit"));
+        return Some(Checkup::good("open files", "no limit"));
     };
     let found = format!("at most {most}");
     Some(if most < ENOUGH_FILES {
         let help = format!("raise it to {ENOUGH_FILES} for many connections: `ulimit -n`, or LimitNOFILE of systemd");
-        Check::warning("open files", found, help)
+        Checkup::warning("open files", found, help)
     } else {
-        Check::good("open files", found)
+        Checkup::good("open files", found)
     })
 }
 
 #[cfg(not(unix))]
-fn open_files() -> Option<Check> {
+fn open_files() -> Option<Checkup> {
     None
 }
 
 /// Whether files can be created in a directory: the store's, or the one where it will be.
-fn writable(directory: &Path) -> Check {
+fn writable(directory: &Path) -> Checkup {
     let probe = directory.join(format!(".rarely-doctor-{}", std::process::id()));
     let written =
         fs::File::create_new(&probe).and_then(|mut file| file.write_all(b"rarely").and_then(|()| file.sync_all()));
     // What could not be created cannot be removed.
     let _ = fs::remove_file(&probe);
     match written {
-        Ok(()) => Check::good("directory", format!("{} can be written to", directory.display())),
-        Err(error) => Check::bad(
+        Ok(()) => Checkup::good("directory", format!("{} can be written to", directory.display())),
+        Err(error) => Checkup::bad(
             "directory",
             format!("{} cannot be written to: {error}", directory.display()),
             "run it as the user of the service, or choose another place with --store",
@@ -171,93 +173,93 @@ fn writable(directory: &Path) -> Check {
 }
 
 #[cfg(unix)]
-fn free_space(directory: &Path) -> Option<Check> {
+fn free_space(directory: &Path) -> Option<Checkup> {
     let disk = rustix::fs::statvfs(directory).ok()?;
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
     let found = format!("{:.1} GB free", free as f64 / 1e9);
     let help = "free some, or move the store: events that cannot be written are refused";
     Some(match free {
-        0..LEAST_FREE_BYTES => Check::bad("disk", found, help),
-        LEAST_FREE_BYTES..LOW_FREE_BYTES => Check::warning("disk", found, help),
-        _ => Check::good("disk", found),
+        0..LEAST_FREE_BYTES => Checkup::bad("disk", found, help),
+        LEAST_FREE_BYTES..LOW_FREE_BYTES => Checkup::warning("disk", found, help),
+        _ => Checkup::good("disk", found),
     })
 }
 
 #[cfg(not(unix))]
-fn free_space(_: &Path) -> Option<Check> {
+fn free_space(_: &Path) -> Option<Checkup> {
     None
 }
 
 /// The log: that it opens, that it has its acknowledged end, and its time beside the clock.
-fn log(store: &Path) -> Vec<Check> {
+fn log(store: &Path) -> Vec<Checkup> {
     let opened = SqliteLog::open_read_only(store).and_then(|log| {
         let number = log.head()?.map_or(0, |(number, _)| number);
         Ok((number, log.last_time_ms()?, log))
     });
     let (number, last_ms, log) = match opened {
         Ok(opened) => opened,
-        Err(error) => return vec![Check::failed("store", error.into())],
+        Err(error) => return vec![Checkup::failed("store", error.into())],
     };
-    let mut checks = vec![Check::good("store", format!("{}: {number} events", store.display()))];
+    let mut checks = vec![Checkup::good("store", format!("{}: {number} events", store.display()))];
     checks.push(
         match HeadWitness::open_read_only(store)
             .and_then(|witness| witness.map_or(Ok(false), |witness| witness.check(&log).map(|()| true)))
         {
-            Ok(true) => Check::good("witness", "the log has the last acknowledged event"),
-            Ok(false) => Check::warning(
+            Ok(true) => Checkup::good("witness", "the log has the last acknowledged event"),
+            Ok(false) => Checkup::warning(
                 "witness",
                 format!("{} is not there", HeadWitness::path(store).display()),
                 "keep it beside the store: it shows a lost end",
             ),
-            Err(error) => Check::failed("witness", error.into()),
+            Err(error) => Checkup::failed("witness", error.into()),
         },
     );
     let now = now_ms();
     checks.push(if last_ms > now {
-        Check::warning(
+        Checkup::warning(
             "clock",
             format!("the last event is of {}, but the clock says {}", utc(last_ms), utc(now)),
             "set the clock; `rarely store clock` shows more",
         )
     } else {
-        Check::good("clock", format!("{}, after the last event", utc(now)))
+        Checkup::good("clock", format!("{}, after the last event", utc(now)))
     });
     checks
 }
 
 /// Whether only the owner can read a file.
 #[cfg(unix)]
-fn private(path: &Path) -> Option<Check> {
+fn private(path: &Path) -> Option<Checkup> {
     use std::os::unix::fs::PermissionsExt as _;
     let mode = fs::metadata(path).ok()?.permissions().mode() & 0o777;
     let found = format!("{} has mode {mode:o}", path.display());
     let help = format!("other people of this machine can read it: chmod 600 {}", path.display());
-    (mode & 0o077 != 0).then(|| Check::warning("store", found, help))
+    (mode & 0o077 != 0).then(|| Checkup::warning("store", found, help))
 }
 
 #[cfg(not(unix))]
-fn private(_: &Path) -> Option<Check> {
+fn private(_: &Path) -> Option<Checkup> {
     None
 }
 
-fn signing_key(store: &Path, named: Option<&Path>) -> Check {
+fn signing_key(store: &Path, named: Option<&Path>) -> Checkup {
     let file = key_file(store, named);
     match file.read() {
-        Ok(Some(signer)) => Check::good("signing key", format!("{}: {}", file.path().display(), signer.key())),
-        Ok(None) => Check::warning(
+        Ok(Some(signer)) => Checkup::good("signing key", format!("{}: {}", file.path().display(), signer.key())),
+        Ok(None) => Checkup::warning(
             "signing key",
             format!("{} is not there", file.path().display()),
             "name its file with --signing-key; without one, checkpoints are not signed",
         ),
-        Err(error) => Check::failed("signing key", error.into()),
+        Err(error) => Checkup::failed("signing key", error.into()),
     }
 }
 
-fn service(url: &str) -> Check {
+fn service(url: &str) -> Checkup {
     match health::ask(url) {
-        Ok(()) => Check::good("service", format!("{url} can serve requests")),
+        Ok(()) => Checkup::good("service", format!("{url} can serve requests")),
         Err(reason) => {
-            Check::bad("service", format!("{url}: not ready: {reason}"), "look at its log on standard error")
+            Checkup::bad("service", format!("{url}: not ready: {reason}"), "look at its log on standard error")
         }
     }
 }

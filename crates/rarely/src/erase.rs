@@ -1,28 +1,18 @@
 //! `rarely erase`: erases a person, in a store that no server uses or through a running server.
 
-use std::path::PathBuf;
-
 use clap::Args;
 use rarely_live::engine::ErasedStatistics;
 use serde_json::json;
 
 use crate::failure::Failure;
 use crate::output::{print, say};
-use crate::running_server::RunningServer;
-use crate::token::on_file;
+use crate::token::{TokenPlace, on_store};
 
 /// Whom to erase, where, and why.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// A store that no server uses
-    #[arg(long, value_name = "FILE", required_unless_present = "url", conflicts_with = "url")]
-    store: Option<PathBuf>,
-    /// A running server, like http://127.0.0.1:8080
-    #[arg(long, value_name = "URL")]
-    url: Option<String>,
-    /// File with an admin token for the server [default: the environment variable RARELY_TOKEN]
-    #[arg(long, value_name = "FILE", requires = "url")]
-    token_file: Option<PathBuf>,
+    #[command(flatten)]
+    place: TokenPlace,
     /// The person, exactly as decision requests have it in `subject`; may be given several times
     #[arg(long, value_name = "TEXT", required = true)]
     subject: Vec<String>,
@@ -35,16 +25,15 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let Arguments { store, url, token_file, subject, reason, forget_statistics } = arguments;
-    let answer = if let Some(url) = url {
+    let Arguments { place, subject, reason, forget_statistics } = arguments;
+    let answer = if let Some(server) = place.server()? {
         let statistics = if *forget_statistics { "forget" } else { "keep" };
         let body = json!({ "subjects": subject, "reason": reason, "statistics": statistics });
-        RunningServer::at(url, token_file.as_deref())?.request("POST", "/v1/erasures", Some(&body))?
+        server.request("POST", "/v1/erasures", Some(&body))?
     } else {
         let statistics = if *forget_statistics { ErasedStatistics::Forget } else { ErasedStatistics::Keep };
-        let erased = on_file(store.as_deref(), |engine| {
-            Ok(engine.erase(("console", "console"), subject, reason, statistics)?)
-        })?;
+        let erased =
+            on_store(place, |engine| Ok(engine.erase(("console", "console"), subject, reason, statistics)?))?;
         json!({ "decisions": erased.decisions, "outcomes": erased.outcomes, "events": erased.events, "scrubbed": erased.scrubbed })
     };
     if answer["scrubbed"] == false {

@@ -3,12 +3,13 @@
 use clap::Args;
 use rarely_core::{MAX_ARMS, MAX_DIMENSION};
 use rarely_lab::default_grid::{DefaultGrid, GridAxes, grid_claims, grid_rows};
-use rarely_lab::report::default_grid;
+use rarely_lab::report::{ResultFiles, default_grid};
 use rarely_lab::runs_text;
+use rarely_output::Provenance;
 
 use crate::failure::{Failure, OrFail as _};
 use crate::options::{RunOptions, count};
-use crate::output::{TableFormat, print, print_json, width};
+use crate::output::{TableFormat, print, print_json, print_table, width};
 use crate::shard::{Work, parts};
 
 /// What to run.
@@ -83,18 +84,19 @@ pub(crate) fn run(arguments: &Arguments, work: Work) -> Result<(), Failure> {
         runs_text(*runs),
         options.seed
     );
+    let command = format!(
+        "rarely grid{} --runs {runs} --rounds {rounds} --realisations {realisations} --seed {}",
+        arguments.chosen_cells(),
+        options.seed
+    );
+    let made_by = Provenance { command, seed: options.seed, version: env!("CARGO_PKG_VERSION").to_owned() };
     if let Some(directory) = session.directory() {
-        let command = format!(
-            "rarely grid{} --runs {runs} --rounds {rounds} --realisations {realisations} --seed {}",
-            arguments.chosen_cells(),
-            options.seed
-        );
-        default_grid::write(directory, &title, &rows, &claims, &command)?;
+        default_grid::write(&ResultFiles::new(directory, made_by.clone()), &title, &rows, &claims)?;
     }
     match options.format {
-        TableFormat::Csv => print(&default_grid::frame(&rows).to_csv())?,
         TableFormat::Json => print_json(&default_grid::document(&title, &rows, &claims))?,
         TableFormat::Table => print(&default_grid::text(&title, &rows, &claims, width()))?,
+        other => print_table(other, default_grid::frame(&rows), &made_by)?,
     }
     session.finish()
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use rarely_data::{Counterfactuals, ihdp};
+use rarely_lab::report::ResultFiles;
 use rarely_lab::report::results::{text, two_panels, write};
 use rarely_lab::reproduction::FIGURE_FOUR_REALISATIONS;
 use rarely_lab::{ContestantResult, CounterfactualTable, Experiment, ExperimentDescription, WorldSource};
@@ -95,15 +96,14 @@ pub(crate) fn run(arguments: &Arguments, work: Work) -> Result<(), Failure> {
     for (with_intercept, experiment) in &experiments {
         let what = if *with_intercept { "with an intercept" } else { "without an intercept" };
         let outcomes = simulate::play(&session, what, experiment, &contestants)?;
-        let mut settings = experiment.describe(&assumptions, &outcomes)?;
-        settings.command = Some("ihdp");
+        let mut settings = experiment.describe(session.command(), &assumptions, &outcomes)?;
         settings.environment.label = Some(format!("IHDP, {what}"));
         if let Some(directory) = session.directory() {
             let name = if *with_intercept { "intercept" } else { "no-intercept" };
             let directory = OutputDirectory::create(&directory.path().join(name))?;
             write(&directory, &settings, &outcomes, options.run_traces)?;
             let figure = two_panels(&text::title(&settings), &outcomes, Some(text::note(&settings)));
-            directory.write_all("figure-4", figure.paper_files("figure-4"))?;
+            ResultFiles::new(&directory, settings.made_by()).figure("figure-4", &figure)?;
         }
         answers.push((*with_intercept, settings, outcomes));
     }
@@ -121,9 +121,10 @@ fn print_answers(
             print_json(&objects.collect::<Result<Vec<_>, Failure>>()?)
         }
         TableFormat::Csv => {
-            for (at, (with_intercept, _, outcomes)) in answers.iter().enumerate() {
+            for (at, (with_intercept, settings, outcomes)) in answers.iter().enumerate() {
                 let text = rarely_lab::results::summary(outcomes)
                     .labelled("intercept", if *with_intercept { "yes" } else { "no" })
+                    .made_by(&settings.made_by())
                     .to_csv();
                 // One table: one header.
                 let skipped = if at == 0 { 0 } else { text.find('\n').map_or(0, |end| end + 1) };
@@ -131,7 +132,7 @@ fn print_answers(
             }
             Ok(())
         }
-        TableFormat::Table => {
+        TableFormat::Table | TableFormat::Latex | TableFormat::Markdown => {
             for (at, (_, settings, outcomes)) in answers.iter().enumerate() {
                 print(if at == 0 { "" } else { "\n" })?;
                 simulate::report(format, settings, outcomes)?;

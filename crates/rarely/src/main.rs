@@ -5,6 +5,7 @@
 mod algorithms;
 mod audit;
 mod completions;
+mod desk;
 mod doctor;
 mod erase;
 mod failure;
@@ -14,6 +15,7 @@ mod health;
 mod ihdp;
 mod lab;
 mod log;
+mod offline;
 mod options;
 mod output;
 mod policy;
@@ -58,6 +60,8 @@ struct Cli {
 enum Command {
     /// Review a policy document against a log: keep the rule or change it, to what, and on what evidence
     Review(review::Arguments),
+    /// Open a page in the browser, on this machine alone: a file in, a review out, without a shell
+    Desk(desk::Arguments),
     /// Replay a log in time order: when the rule would have changed, and what that would have gained
     Replay(replay::Arguments),
     /// Draft, check, show and compare policy documents
@@ -163,6 +167,7 @@ fn run(command: &Command) -> Result<ExitCode, Failure> {
         Command::Audit(arguments) => return audit::run(arguments),
         Command::Health(arguments) => return health::run(arguments),
         Command::Doctor(arguments) => return doctor::run(arguments),
+        Command::Desk(arguments) => desk::run(arguments),
         Command::Serve(arguments) => serve::run(arguments),
         Command::Erase(arguments) => erase::run(arguments),
         Command::Token(arguments) => token::run(arguments),

@@ -3,6 +3,7 @@
 use std::io::{self, Write as _};
 
 use clap::ValueEnum;
+use rarely_output::{ColumnTable, Provenance};
 
 use crate::failure::{Failure, OrFail as _};
 
@@ -24,6 +25,19 @@ pub(crate) enum TableFormat {
     Json,
     /// For spreadsheets
     Csv,
+    /// For papers: a tabular with the rules of booktabs
+    Latex,
+    /// For notes
+    Markdown,
+}
+
+/// Prints an answer that is one table, in a format for programs, spreadsheets or papers, with what made it.
+pub(crate) fn print_table(format: TableFormat, table: ColumnTable, made_by: &Provenance) -> Result<(), Failure> {
+    print(&match format {
+        TableFormat::Latex => table.to_latex(made_by),
+        TableFormat::Markdown => table.to_markdown(made_by),
+        TableFormat::Table | TableFormat::Json | TableFormat::Csv => table.made_by(made_by).to_csv(),
+    })
 }
 
 /// Writes a part of the answer. A closed pipe is not an error: files may still have to be written.

@@ -112,6 +112,11 @@ fn diff(old: &Path, new: &Path, population: &PopulationOptions) -> Result<(), Fa
     let (before, after) = (PolicyDocument::read(old)?, PolicyDocument::read(new)?);
     let mut lines = before.difference(&after);
     if !population.population.is_empty() {
+        // People of a population have no group, so that the rules of groups could not be followed.
+        if before.groups().or(after.groups()).is_some() {
+            return Err(Failure::new("the people who change cannot be counted where groups have rules of their own")
+                .help("leave --population out: `rarely review` counts the people of each group"));
+        }
         let decide = |document: &PolicyDocument| -> Result<Vec<String>, Failure> {
             let people = population.read(document)?.unwrap_or_default();
             let contexts = rarely_core::Contexts::new(&people, document.shape().dimension())?;

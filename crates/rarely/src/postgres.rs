@@ -5,7 +5,7 @@ mod password;
 use std::path::Path;
 
 use rarely_review::SumsRow;
-use rarely_store::PostgresAddress;
+use rarely_store::{PostgresAddress, StoreError};
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::Client;
 
@@ -28,7 +28,7 @@ pub(crate) fn without_password(address: &str) -> String {
 }
 
 /// The address of a database, with the password from where libpq looks for it.
-pub(crate) fn address(text: &str) -> Result<PostgresAddress, Failure> {
+pub(crate) fn address(text: &str) -> Result<PostgresAddress, StoreError> {
     let mut address = PostgresAddress::parse(text)?;
     if address.lacks_password()
         && let Some(password) = password::find(&address)
@@ -39,7 +39,7 @@ pub(crate) fn address(text: &str) -> Result<PostgresAddress, Failure> {
 }
 
 /// The address of the store in a database; `None` if the store is a file.
-pub(crate) fn store_address(store: &Path) -> Result<Option<PostgresAddress>, Failure> {
+pub(crate) fn store_address(store: &Path) -> Result<Option<PostgresAddress>, StoreError> {
     let text = store.to_str().filter(|text| PostgresAddress::is_one(text));
     text.map(address).transpose()
 }

@@ -18,11 +18,13 @@ pub(crate) struct RunSession {
     /// Whether finished runs are those of the same command, which was stopped.
     resumes: bool,
     started: Instant,
+    /// What its user wrote.
+    command: String,
 }
 
 impl RunSession {
     /// To be called when the arguments have been checked: it creates the output directory, in which finished runs are saved and found.
-    pub(crate) fn start(threads: Option<u16>, out: Option<&Path>) -> Result<Self, Failure> {
+    pub(crate) fn start(threads: Option<u16>, out: Option<&Path>, command: String) -> Result<Self, Failure> {
         let directory = out.map(OutputDirectory::create).transpose()?;
         let journal = match &directory {
             Some(directory) => RunJournal::open(directory)?,
@@ -35,13 +37,18 @@ impl RunSession {
             }
             None => "stopped; with --out DIR a stopped command can be resumed".to_owned(),
         };
-        Self::new(threads, directory, journal, stopped)
+        Self::new(threads, directory, journal, stopped, command)
     }
 
     /// The same, with runs that shards played.
-    pub(crate) fn merging(threads: Option<u16>, out: Option<&Path>, journal: RunJournal) -> Result<Self, Failure> {
+    pub(crate) fn merging(
+        threads: Option<u16>,
+        out: Option<&Path>,
+        journal: RunJournal,
+        command: String,
+    ) -> Result<Self, Failure> {
         let directory = out.map(OutputDirectory::create).transpose()?;
-        let session = Self::new(threads, directory, journal, "stopped; merge again".to_owned())?;
+        let session = Self::new(threads, directory, journal, "stopped; merge again".to_owned(), command)?;
         Ok(Self { resumes: false, ..session })
     }
 
@@ -50,6 +57,7 @@ impl RunSession {
         directory: Option<OutputDirectory>,
         journal: RunJournal,
         stopped: String,
+        command: String,
     ) -> Result<Self, Failure> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.map_or(0, usize::from)).build();
         let pool = pool
@@ -60,7 +68,12 @@ impl RunSession {
             std::process::exit(130);
         })
         .or_fail_with(|| "Ctrl-C cannot be handled".to_owned())?;
-        Ok(Self { pool, directory, journal, resumes: true, started: Instant::now() })
+        Ok(Self { pool, directory, journal, resumes: true, started: Instant::now(), command })
+    }
+
+    /// The command, as its user wrote it, without where it writes and how many threads it uses.
+    pub(crate) fn command(&self) -> &str {
+        &self.command
     }
 
     /// The runs that were finished before.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use rarely_lab::report::reproduction::{text, write};
 use rarely_lab::reproduction::{Reproduced, ReproductionSize, Trial, TrialResults, studies, trials};
-use rarely_lab::{ROUNDS, RunContext, Shard};
+use rarely_lab::{ROUNDS, RunContext, Shard, shell_word};
 
 use crate::failure::{Failure, parse};
 use crate::ihdp;
@@ -52,18 +52,8 @@ impl Arguments {
         let mut words = vec![format!("rarely reproduce --seed {} --rounds {}", self.seed, self.rounds)];
         words.extend(self.full.then(|| "--full".to_owned()));
         words.extend((self.runs < MOST_RUNS).then(|| format!("--runs {}", self.runs)));
-        words.extend(data.iter().map(|path| format!("--data {}", quoted(&path.to_string_lossy()))));
+        words.extend(data.iter().map(|path| format!("--data {}", shell_word(&path.to_string_lossy()))));
         words.join(" ")
-    }
-}
-
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "/._-+,:@%=".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
     }
 }
 

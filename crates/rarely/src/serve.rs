@@ -5,6 +5,7 @@ mod logging;
 mod notify;
 mod openid;
 mod replica;
+mod traces;
 mod witnesses;
 
 use std::fs::{self, OpenOptions};
@@ -88,6 +89,8 @@ pub(crate) struct Arguments {
     openid: openid::ProviderArguments,
     #[command(flatten)]
     notify: notify::NotifyArguments,
+    #[command(flatten)]
+    traces: traces::TraceArguments,
     /// Private key that signs checkpoints of the log; created if it does not exist (mode 600) [default: beside the store, named
     /// STORE.signing-key]
     #[arg(long, value_name = "FILE", help_heading = "Checkpoints")]
@@ -158,6 +161,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         engine: EngineOptions { checkpoints: Some(signing), ..engine_options(durability) },
         version: env!("CARGO_PKG_VERSION"),
         openid: arguments.openid.options()?,
+        traces: arguments.traces.options(),
     };
     let (store, token_file, format) =
         (arguments.store.clone(), arguments.admin_token_file.clone(), arguments.log_format);
@@ -221,13 +225,6 @@ fn checkpoints(arguments: &Arguments) -> CheckpointOptions {
 /// The file of the signing key: the named one, or the one beside the store.
 pub(crate) fn key_file(store: &Path, named: Option<&Path>) -> SigningKeyFile {
     named.map_or_else(|| SigningKeyFile::beside(store), SigningKeyFile::at)
-}
-
-/// The options for a command that works on a store without serving it. It signs if the key is beside the store.
-pub(crate) fn offline_options(store: &Path) -> EngineOptions {
-    let key_file = SigningKeyFile::beside(store);
-    let signing = key_file.path().exists().then(|| silent(key_file));
-    EngineOptions { checkpoints: signing, ..engine_options(Durability::Full) }
 }
 
 /// Signs checkpoints without passing them on.

@@ -47,14 +47,18 @@ impl Work {
     pub(crate) fn start(self, place: Place<'_>, parts: Parts<'_>) -> Result<Option<RunSession>, Failure> {
         match (self, place.shard) {
             (Self::Merge(shards), _) => {
+                let command = shards.words().line();
                 let workload = CommandRuns::new(shards.words().clone(), parts);
-                RunSession::merging(place.threads, place.out, shards.journal(&workload)?).map(Some)
+                RunSession::merging(place.threads, place.out, shards.journal(&workload)?, command).map(Some)
             }
             (Self::Given, Some(shard)) => {
-                play(shard, place, &CommandRuns::new(given(&Cli::command().get_matches())?, parts))?;
+                play(shard, place, &CommandRuns::new(given(&Cli::command().get_matches(), must_be_unicode)?, parts))?;
                 Ok(None)
             }
-            (Self::Given, None) => RunSession::start(place.threads, place.out).map(Some),
+            (Self::Given, None) => {
+                let words = given(&Cli::command().get_matches(), |_, value| Ok(value.to_string_lossy().into_owned()))?;
+                RunSession::start(place.threads, place.out, words.line()).map(Some)
+            }
         }
     }
 }
@@ -67,7 +71,7 @@ fn play(shard: Shard, place: Place<'_>, workload: &CommandRuns<'_>) -> Result<()
         say(&format!("shard {shard} was finished before; its runs are in {}", out.display()));
         return Ok(());
     }
-    let session = RunSession::start(place.threads, Some(&out))?;
+    let session = RunSession::start(place.threads, Some(&out), workload.words().line())?;
     let progress = (workload.runs(shard), workload.finished(shard, session.journal()));
     if let Some(directory) = session.directory() {
         let what = format!("shard {shard}");
@@ -78,9 +82,19 @@ fn play(shard: Shard, place: Place<'_>, workload: &CommandRuns<'_>) -> Result<()
     session.finish()
 }
 
+fn must_be_unicode(name: &str, value: OsString) -> Result<String, Failure> {
+    value.into_string().map_err(|value| {
+        Failure::new(format!("--{name} {}: is not Unicode text", value.display()))
+            .help("use a name that is, so that it can be written into the file of a shard")
+    })
+}
+
 /// The command that was given, without what its results do not depend on and without what it would be by default: equal commands
 /// have equal words.
-fn given(matches: &ArgMatches) -> Result<CommandWords, Failure> {
+fn given(
+    matches: &ArgMatches,
+    text: impl Fn(&str, OsString) -> Result<String, Failure>,
+) -> Result<CommandWords, Failure> {
     let program = Cli::command();
     let (command, given) = matches
         .subcommand()
@@ -99,11 +113,7 @@ fn given(matches: &ArgMatches) -> Result<CommandWords, Failure> {
             continue;
         }
         for value in values {
-            let value = value.into_string().map_err(|value| {
-                Failure::new(format!("--{name} {}: is not Unicode text", value.display()))
-                    .help("use a name that is, so that it can be written into the file of a shard")
-            })?;
-            arguments.push(format!("--{name}={value}"));
+            arguments.push(format!("--{name}={}", text(name, value)?));
         }
     }
     Ok(CommandWords { command: command.get_name().to_owned(), arguments })

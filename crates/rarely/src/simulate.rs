@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::failure::{Failure, OrFail as _};
 use crate::options::{Algorithms, AssumptionOptions, PropertyOptions, RunOptions, WorldOptions, count, true_noise};
-use crate::output::{TableFormat, print, print_json, width};
+use crate::output::{TableFormat, print, print_json, print_table, width};
 use crate::progress::RunSession;
 use crate::shard::{Work, parts};
 
@@ -71,8 +71,7 @@ pub(crate) fn run(arguments: &Arguments, work: Work) -> Result<(), Failure> {
         return Ok(());
     };
     let outcomes = play(&session, "simulating", &experiment, &contestants)?;
-    let mut settings = experiment.describe(&assumptions, &outcomes)?;
-    settings.command = Some("simulate");
+    let mut settings = experiment.describe(session.command(), &assumptions, &outcomes)?;
     settings.declared_noise_source = noise_source;
     if let Some(directory) = session.directory() {
         results::write(directory, &settings, &outcomes, options.run_traces)?;
@@ -108,7 +107,7 @@ pub(crate) fn report(
     match format {
         TableFormat::Table => print(&results::text::experiment(settings, outcomes, width())),
         TableFormat::Json => print_json(&object(settings, outcomes)?),
-        TableFormat::Csv => print(&rarely_lab::results::summary(outcomes).to_csv()),
+        other => print_table(other, rarely_lab::results::summary(outcomes), &settings.made_by()),
     }
 }
 

@@ -7,15 +7,14 @@ mod store_clock;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use rarely_live::Engine;
-use rarely_live::engine::{Durability, EngineOptions};
 use rarely_live::event::Recovered;
-use rarely_store::{SqliteLog, Store, backup, origin};
+use rarely_store::{Store, backup, origin};
 
 use crate::failure::Failure;
+use crate::offline::{OfflineStore, private_key, signing_if_possible};
 use crate::output::{print, say};
-use crate::postgres::only_a_file;
-use crate::serve::{engine_options, key_file, offline_options, silent};
+use crate::postgres::{is_address, only_a_file};
+use crate::serve::silent;
 
 /// What to do with a store.
 #[derive(Debug, Args)]
@@ -47,8 +46,8 @@ enum Command {
     },
     /// Show the time of the log beside the system's clock; with --correct, set it back where a wrong clock has put it ahead
     Clock {
-        /// The store
-        #[arg(long, value_name = "FILE")]
+        /// The store: a file, or postgres://USER@HOST/DATABASE
+        #[arg(long, value_name = "STORE")]
         store: PathBuf,
         /// Set the time of the log back to the system's clock; an event, signed with the key of the log, records it. No server may
         /// use the store
@@ -57,16 +56,16 @@ enum Command {
         /// Why it is corrected, for the log
         #[arg(long, value_name = "TEXT", requires = "correct")]
         reason: Option<String>,
-        /// File of the private key [default: beside the store, named STORE.signing-key]
+        /// File of the private key [default: beside a store that is a file, named STORE.signing-key]
         #[arg(long, value_name = "FILE")]
         signing_key: Option<PathBuf>,
     },
     /// Replace the key that signs checkpoints; an event, signed with both keys, records it
     RotateKey {
-        /// The store, which no server uses
-        #[arg(long, value_name = "FILE")]
+        /// The store, which no server uses: a file, or postgres://USER@HOST/DATABASE
+        #[arg(long, value_name = "STORE")]
         store: PathBuf,
-        /// File of the private key [default: beside the store, named STORE.signing-key]
+        /// File of the private key [default: beside a store that is a file, named STORE.signing-key]
         #[arg(long, value_name = "FILE")]
         signing_key: Option<PathBuf>,
         /// The old key is lost: only the new one signs, and auditors who know only the old key cannot trust the new one
@@ -75,13 +74,10 @@ enum Command {
     },
 }
 
-/// What to do with a store in a database.
-const COPY_INSTEAD: &str = "copy the store to a file with `rarely store copy`, and use the copy";
-
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     match &arguments.command {
         Command::Backup { store, to } => {
-            only_a_file(store, COPY_INSTEAD)?;
+            only_a_file(store, "copy the store to a file with `rarely store copy`")?;
             let head = backup(store, to)?;
             say(&format!("{} events are in {}; the last has the hash {}", head.number, to.display(), head.hash));
         }
@@ -92,12 +88,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             recover(store)?;
         }
         Command::Clock { store, correct, reason, signing_key } => {
-            only_a_file(store, COPY_INSTEAD)?;
             let reason = reason.as_deref().filter(|_| *correct);
             store_clock::run(store, reason, signing_key.as_deref())?;
         }
         Command::RotateKey { store, signing_key, lost } => {
-            only_a_file(store, COPY_INSTEAD)?;
             rotate_key(store, signing_key.as_deref(), *lost)?;
         }
     }
@@ -105,29 +99,23 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 fn rotate_key(store: &Path, signing_key: Option<&Path>, lost: bool) -> Result<(), Failure> {
-    let origin = origin(SqliteLog::open_read_only(store)?.id());
-    let file = key_file(store, signing_key);
+    let file = private_key(store, signing_key)?;
     if lost && file.path().exists() {
         return Err(Failure::new(format!("{}: the key is not lost", file.path().display()))
             .help("leave out --lost, or move the file away if it is not the right one"));
     }
-    let options =
-        EngineOptions { checkpoints: (!lost).then(|| silent(file.clone())), ..engine_options(Durability::Full) };
-    let engine = Engine::start(store, options, |_| {})?;
-    let replaced = engine.replace_signing_key("console", &file, &origin);
-    engine.stop();
-    // It holds the store's lock.
-    drop(engine);
-    let event = replaced?;
+    let offline = OfflineStore::reserve(store)?;
+    let event = offline.with_engine((!lost).then(|| silent(file.clone())), |engine| {
+        Ok(engine.replace_signing_key("console", &file, &origin(engine.store_id()))?)
+    })?;
     // The new key signs everything so far.
-    let engine = Engine::start(
-        store,
-        EngineOptions { checkpoints: Some(silent(file)), ..engine_options(Durability::Full) },
-        |_| {},
-    )?;
-    let key = engine.notary().map(|notary| notary.key().to_string()).unwrap_or_default();
-    engine.stop();
+    let key = offline.with_engine(Some(silent(file.clone())), |engine| {
+        Ok(engine.notary().map(|notary| notary.key().to_string()).unwrap_or_default())
+    })?;
     say(&format!("event {event} records the new key"));
+    if is_address(store) {
+        say(&format!("copy {} to every machine of the service before a replica starts there", file.path().display()));
+    }
     print(&format!("{key}\n"))
 }
 
@@ -137,11 +125,9 @@ fn recover(store: &Path) -> Result<(), Failure> {
         say(&format!("nothing is lost: the log ends at event {}, the last acknowledged", head.number));
         return Ok(());
     };
-    let engine = Engine::start(store, offline_options(store), |_| {})?;
     let recovered = Recovered { log_ended: head.number, acknowledged: seen.number };
-    let written = engine.recovered("console", recovered);
-    engine.stop();
-    let event = written?;
+    let event = OfflineStore::reserve(store)?
+        .with_engine(signing_if_possible(store, None), |engine| Ok(engine.recovered("console", recovered)?))?;
     say(&if seen.number > head.number {
         format!(
             "events {} to {} are lost; event {event} records this, and the store can be used again",

@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::failure::{Failure, parse};
 use crate::ihdp;
 use crate::options::{Algorithms, AssumptionOptions, PropertyOptions, RunOptions, WorldOptions, count, true_noise};
-use crate::output::{TableFormat, print, print_json, width};
+use crate::output::{TableFormat, print, print_json, print_table, width};
 use crate::shard::{Work, parts};
 use crate::simulate;
 
@@ -23,7 +23,7 @@ pub(crate) struct Arguments {
     /// strength, curvature (of a non-linear truth), late, missing, drift, batch. Of the algorithms: penalty (λ), prior-mean (θ₀),
     /// declared-noise (× the true σ), norm-bound (L), error-probability (δ), pilot, equipoise (ε), cap, tolerance (Δ), growth (C),
     /// excluded-share (τ), z, minimum-gain, renewal (c), safety (α), posterior-scale (v), epsilon, alpha, gap-scale,
-    /// discount, window
+    /// discount, window, bandwidth
     #[arg(long, value_name = "SETTING=VALUES", required = true, value_parser = parse::<SweepAxis>)]
     vary: Vec<SweepAxis>,
     /// World
@@ -91,20 +91,14 @@ pub(crate) fn run(arguments: &Arguments, work: Work) -> Result<(), Failure> {
     let Some(session) = work.start(options.place(), parts(sweep.experiments())?)? else { return Ok(()) };
     let progress = (sweep.runs(), sweep.finished(session.journal())?);
     let cells = session.watch("sweeping", progress, |context| sweep.run(context))?;
-    let mut settings = experiment.describe(&assumptions, cells.iter().flat_map(|cell| &cell.results))?;
-    settings.command = Some("sweep");
+    let played = cells.iter().flat_map(|cell| &cell.results);
+    let mut settings = experiment.describe(session.command(), &assumptions, played)?;
     settings.declared_noise_source = noise_source;
     settings.vary.clone_from(vary);
-    let frame = sweep::frame(vary, &cells);
     if let Some(directory) = session.directory() {
-        directory.write("sweep.csv", frame.to_csv())?;
-        results::write_runs(directory, &sweep::labelled(vary, &cells, options.seed), options.run_traces)?;
-        directory.write_json("run.json", &settings)?;
-        let figure = results::sweep(&text::title(&settings), vary, &cells, Some(text::note(&settings)));
-        directory.write_all("figure", figure.paper_files("figure"))?;
+        results::write_sweep(directory, &settings, &cells, options.run_traces)?;
     }
     match options.format {
-        TableFormat::Csv => print(&frame.to_csv())?,
         TableFormat::Json => {
             let cells: Result<Vec<_>, Failure> = cells
                 .iter()
@@ -113,6 +107,7 @@ pub(crate) fn run(arguments: &Arguments, work: Work) -> Result<(), Failure> {
             print_json(&json!({ "settings": settings, "cells": cells? }))?;
         }
         TableFormat::Table => print(&text::sweep(&settings, vary, &cells, width()))?,
+        other => print_table(other, sweep::frame(vary, &cells), &settings.made_by())?,
     }
     session.finish()
 }

@@ -1,6 +1,6 @@
 //! `rarely token`: access tokens, in a store that no server uses or through a running server.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use rarely_live::engine::StartError;
@@ -10,10 +10,10 @@ use rarely_store::StoreError;
 use serde_json::{Value as Json, json};
 
 use crate::failure::{Failure, parse};
+use crate::offline::{OfflineStore, signing_if_possible};
 use crate::output::{OutputFormat, print, print_json, say, width};
-use crate::postgres::only_a_file;
 use crate::running_server::RunningServer;
-use crate::serve::{new_token, offline_options};
+use crate::serve::new_token;
 
 /// What to do with tokens.
 #[derive(Debug, Args)]
@@ -65,12 +65,16 @@ struct Create {
     expires: Option<f64>,
 }
 
-/// Where the tokens are.
+/// Where the tokens are, or the people.
 #[derive(Debug, Args)]
-struct TokenPlace {
-    /// A store that no server uses
-    #[arg(long, value_name = "FILE", required_unless_present = "url", conflicts_with = "url")]
+pub(crate) struct TokenPlace {
+    /// A store that no server uses: a file, or postgres://USER@HOST/DATABASE
+    #[arg(long, value_name = "STORE", required_unless_present = "url", conflicts_with = "url")]
     store: Option<PathBuf>,
+    /// File of the private key of the store, so that its last snapshot is believed and the log need not be read from its start
+    /// [default: beside a store that is a file, named STORE.signing-key]
+    #[arg(long, value_name = "FILE", requires = "store")]
+    signing_key: Option<PathBuf>,
     /// A running server, like http://127.0.0.1:8080
     #[arg(long, value_name = "URL")]
     url: Option<String>,
@@ -194,34 +198,28 @@ fn table(tokens: &Json) -> String {
     table.text(width())
 }
 
-fn on_store<R>(place: &TokenPlace, act: impl FnOnce(&Engine) -> Result<R, Failure>) -> Result<R, Failure> {
-    on_file(place.store.as_deref(), act)
-}
-
 /// Acts on a store that no server uses.
-pub(crate) fn on_file<R>(path: Option<&Path>, act: impl FnOnce(&Engine) -> Result<R, Failure>) -> Result<R, Failure> {
+pub(crate) fn on_store<R>(place: &TokenPlace, act: impl FnOnce(&Engine) -> Result<R, Failure>) -> Result<R, Failure> {
+    let path = place.store.as_deref();
     let path = path
         .ok_or_else(|| Failure::new("there is neither a store nor a server").help("name one with --store or --url"))?;
-    only_a_file(path, "let a running server do this: --url http://127.0.0.1:8080, with --token-file or RARELY_TOKEN")?;
-    if !path.exists() {
-        return Err(StoreError::Missing { path: path.to_owned() }.into());
-    }
-    let engine = Engine::start(path, offline_options(path), |_| {}).map_err(|error| match error {
-        StartError::Store(locked @ StoreError::Locked { .. }) => {
-            let failure = Failure::from(locked);
-            failure.help(
-                "if it is the server, let it do this: --url http://127.0.0.1:8080, with --token-file or RARELY_TOKEN",
-            )
+    let in_use = "if it is the server, let it do this: --url http://127.0.0.1:8080, with --token-file or RARELY_TOKEN";
+    let signing = signing_if_possible(path, place.signing_key.as_deref());
+    let refused = |error: StartError| match error {
+        StartError::Store(used @ (StoreError::Locked { .. } | StoreError::Owned { .. })) => {
+            Failure::from(used).help(in_use)
         }
         other => other.into(),
-    })?;
+    };
+    let store = OfflineStore::reserve(path).map_err(|error| refused(error.into()))?;
+    let engine = store.start(signing).map_err(refused)?;
     let done = act(&engine);
     engine.stop();
     done
 }
 
 impl TokenPlace {
-    fn server(&self) -> Result<Option<RunningServer>, Failure> {
+    pub(crate) fn server(&self) -> Result<Option<RunningServer>, Failure> {
         self.url.as_deref().map(|url| RunningServer::at(url, self.token_file.as_deref())).transpose()
     }
 }

@@ -179,11 +179,20 @@ impl Confidence {
     }
 
     fn joint_radius(&self, statistics: &Statistics) -> f64 {
-        let evidence = 2.0 * self.error_probability.log_inverse() + statistics.log_growth();
+        let growth = statistics.log_growth();
         match self.profile {
-            Profile::Rigorous => self.bias() + self.noise.get() * evidence.sqrt(),
-            Profile::Published => self.published_beta(statistics.shape(), evidence).sqrt(),
+            Profile::Rigorous => self.radius_at(growth),
+            Profile::Published => self.published_beta(statistics.shape(), self.evidence(growth)).sqrt(),
         }
+    }
+
+    fn evidence(&self, log_growth: f64) -> f64 {
+        2.0 * self.error_probability.log_inverse() + log_growth
+    }
+
+    /// `√λ·L + σ·√(2 ln(1/δ) + g)`, the radius of one ellipsoid whose information has grown by `g = ln det V − ln det λI`.
+    pub(crate) fn radius_at(&self, log_growth: f64) -> f64 {
+        self.bias() + self.noise.get() * self.evidence(log_growth).sqrt()
     }
 
     fn published_beta(&self, shape: Shape, evidence: f64) -> f64 {

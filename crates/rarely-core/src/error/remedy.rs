@@ -19,6 +19,7 @@ impl Explain for SettingsError {
             Self::Exploration { .. } => {
                 Some(Remedy::new("write none, posterior:0.5, equipoise:0.05, pilot:10 or pilot:6+equipoise:0.02"))
             }
+            Self::ArmFeatures { .. } => Some(Remedy::new("give a row for each arm, all of one length")),
             Self::Population(error) => error.remedy(),
             Self::Arms { .. }
             | Self::Dimension { .. }

@@ -14,6 +14,7 @@ use crate::context::Context;
 use crate::decision::{Decision, Reason};
 use crate::error::{DecideError, MAX_ARMS, MergeError, ObserveError};
 use crate::number::Noise;
+use crate::policy::indexed::AtContext;
 use crate::policy::thompson::drawn;
 use crate::policy::{Learner, Policy};
 use crate::rng::Rng;
@@ -53,7 +54,7 @@ impl Batched {
     }
 
     fn new(settings: &Settings, draw: BatchDraw) -> Self {
-        let learner = Learner::new(settings.confidence(), settings.nothing_learned());
+        let learner = Learner::of(settings);
         let held = learner.statistics().clone();
         Self { learner, held, draw, changes: 0 }
     }
@@ -110,7 +111,7 @@ impl Policy for Batched {
         let context = context.fitting(self.shape().dimension())?;
         Ok(match self.draw {
             BatchDraw::Survivors => self.survivor(context, rng),
-            BatchDraw::Posterior(scale) => drawn(&self.held, scale, context, None, rng),
+            BatchDraw::Posterior(scale) => drawn(&AtContext { statistics: &self.held, context }, scale, None, rng),
         })
     }
 

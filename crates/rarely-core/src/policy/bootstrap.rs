@@ -37,7 +37,7 @@ pub(crate) struct Bootstrap {
 
 impl Bootstrap {
     pub(crate) fn new(settings: &Settings) -> Self {
-        let learner = Learner::new(settings.confidence(), settings.nothing_learned());
+        let learner = Learner::of(settings);
         Self { learner, replicates: vec![settings.nothing_learned(); REPLICATES] }
     }
 

@@ -108,7 +108,7 @@ impl Gathered {
 impl Clucb {
     pub(crate) fn new(settings: &Settings, baseline: Baseline) -> Self {
         Self {
-            learner: Learner::new(settings.confidence(), settings.nothing_learned()),
+            learner: Learner::of(settings),
             baseline,
             safety: settings.tuning().safety,
             optimistic_contexts: Parameters::zeros(settings.shape()),

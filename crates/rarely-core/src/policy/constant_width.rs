@@ -4,11 +4,10 @@
 use crate::algorithm::Algorithm;
 use crate::decision::{Decision, Reason};
 use crate::number::Deviations;
-use crate::policy::indexed::{IndexChoice, Indexed};
+use crate::policy::indexed::{ArmIndex, IndexChoice, Indexed};
 use crate::rng::Rng;
 use crate::rule::argmax_among;
 use crate::snapshot::State;
-use crate::statistics::Statistics;
 
 /// α.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,10 +19,9 @@ pub(crate) struct ConstantWidth {
 impl IndexChoice for ConstantWidth {
     const ALGORITHM: Algorithm = Algorithm::LinUcbAlpha;
 
-    fn choose(&self, statistics: &Statistics, context: &[f64], mask: Option<&[bool]>, _: &mut Rng) -> Decision {
+    fn choose(&self, index: &impl ArmIndex, mask: Option<&[bool]>, _: &mut Rng) -> Decision {
         let alpha = self.alpha.get();
-        let bounds =
-            statistics.arms().iter().map(|ridge| ridge.predict(context) + alpha * ridge.width_squared(context).sqrt());
+        let bounds = (0..index.arms()).map(|arm| index.mean(arm) + alpha * index.width_squared(arm).sqrt());
         Decision::certain(argmax_among(mask, bounds), Reason::Optimistic)
     }
 

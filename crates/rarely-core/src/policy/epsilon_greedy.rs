@@ -4,11 +4,10 @@ use crate::algorithm::Algorithm;
 use crate::arm::{Arm, count_allowed, nth_allowed};
 use crate::decision::{Decision, Reason};
 use crate::number::Share;
-use crate::policy::indexed::{IndexChoice, Indexed};
+use crate::policy::indexed::{ArmIndex, IndexChoice, Indexed};
 use crate::rng::Rng;
 use crate::rule::argmax_among;
 use crate::snapshot::State;
-use crate::statistics::Statistics;
 
 /// ε.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,9 +19,9 @@ pub(crate) struct EpsilonGreedy {
 impl IndexChoice for EpsilonGreedy {
     const ALGORITHM: Algorithm = Algorithm::EpsilonGreedy;
 
-    fn choose(&self, statistics: &Statistics, context: &[f64], mask: Option<&[bool]>, rng: &mut Rng) -> Decision {
-        let (epsilon, arms) = (self.epsilon.get(), count_allowed(mask, statistics.shape().arms()));
-        let best = argmax_among(mask, statistics.arms().iter().map(|ridge| ridge.predict(context)));
+    fn choose(&self, index: &impl ArmIndex, mask: Option<&[bool]>, rng: &mut Rng) -> Decision {
+        let (epsilon, arms) = (self.epsilon.get(), count_allowed(mask, index.arms()));
+        let best = argmax_among(mask, (0..index.arms()).map(|arm| index.mean(arm)));
         // Two draws in every round, so that the same luck meets the same rounds.
         let (explores, any) = (rng.uniform() < epsilon, nth_allowed(mask, rng.below(arms)));
         let arm = if explores { any } else { best };

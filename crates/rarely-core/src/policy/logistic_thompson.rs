@@ -6,14 +6,16 @@
 
 use crate::algorithm::Algorithm;
 use crate::arm::{Parameters, Shape};
+use crate::arm_set::ArmChange;
 use crate::change::{Change, Evidence};
 use crate::context::{Context, Contexts};
 use crate::decision::Decision;
-use crate::error::{DecideError, MergeError, ObserveError};
+use crate::error::{ArmsError, DecideError, MergeError, ObserveError};
 use crate::logistic::working_outcome;
 use crate::number::Noise;
+use crate::policy::indexed::AtContext;
 use crate::policy::thompson::drawn;
-use crate::policy::{Policy, check_mask, check_weights, observe_all_or_none};
+use crate::policy::{Policy, check_weights, observe_all_or_none};
 use crate::rng::Rng;
 use crate::settings::Settings;
 use crate::snapshot::{Snapshot, State};
@@ -80,13 +82,15 @@ impl Policy for LogisticThompson {
 
     fn decide(&self, context: Context<'_>, rng: &mut Rng) -> Result<Decision, DecideError> {
         let context = context.fitting(self.shape().dimension())?;
-        Ok(drawn(&self.statistics, self.scale, context, None, rng))
+        let statistics = &self.statistics;
+        Ok(drawn(&AtContext { statistics, context }, self.scale, statistics.available(), rng))
     }
 
     fn decide_among(&self, context: Context<'_>, allowed: &[bool], rng: &mut Rng) -> Result<Decision, DecideError> {
         let context = context.fitting(self.shape().dimension())?;
-        check_mask(self.shape(), allowed)?;
-        Ok(drawn(&self.statistics, self.scale, context, Some(allowed), rng))
+        let statistics = &self.statistics;
+        let allowed = statistics.availability().among(self.shape(), allowed)?;
+        Ok(drawn(&AtContext { statistics, context }, self.scale, Some(&allowed), rng))
     }
 
     fn observe(&mut self, context: Context<'_>, decision: &Decision, reward: f64) -> Result<Change, ObserveError> {
@@ -118,6 +122,14 @@ impl Policy for LogisticThompson {
         }
         *self = learned;
         Ok(())
+    }
+
+    fn change_arms(&mut self, change: &ArmChange) -> Result<(), ArmsError> {
+        self.statistics.change_arms(change)
+    }
+
+    fn available(&self) -> Option<&[bool]> {
+        self.statistics.available()
     }
 
     fn estimates(&self) -> Option<Parameters> {

@@ -2,13 +2,14 @@
 
 use crate::algorithm::Algorithm;
 use crate::arm::Shape;
+use crate::arm_set::ArmChange;
 use crate::block;
 use crate::change::{Cause, Change, Evidence};
 use crate::context::{Context, Contexts};
 use crate::decision::{Decision, Reason};
-use crate::error::{DecideError, MergeError, ObserveError};
+use crate::error::{ArmsError, DecideError, MergeError, ObserveError};
 use crate::number::Growth;
-use crate::policy::{Learner, Policy, check_mask, check_room, observe_in_turn};
+use crate::policy::{Learner, Policy, check_room, observe_in_turn};
 use crate::rng::Rng;
 use crate::rule::argmax_among;
 use crate::settings::Settings;
@@ -36,7 +37,7 @@ enum Adopted {
 
 impl Optimistic {
     pub(crate) fn new(settings: &Settings, growth: Option<Growth>) -> Self {
-        let learner = Learner::new(settings.confidence(), settings.nothing_learned());
+        let learner = Learner::of(settings);
         let adopted = match growth {
             None => Adopted::Latest,
             Some(growth) => Adopted::Held { statistics: learner.statistics().clone(), growth },
@@ -49,6 +50,13 @@ impl Optimistic {
             Adopted::Latest => self.learner.statistics(),
             Adopted::Held { statistics, .. } => statistics,
         }
+    }
+
+    /// The largest upper bound among the arms that a mask allows.
+    fn most_optimistic(&self, context: &[f64], mask: &[bool]) -> Decision {
+        let set = self.learner.confidence().set(self.in_use());
+        let bounds = (0..self.shape().arms()).map(|arm| set.optimistic_bound(context, arm));
+        Decision::certain(argmax_among(Some(mask), bounds), Reason::Optimistic)
     }
 
     /// Adds another policy's statistics. The adopted statistics stay until the next outcome.
@@ -90,20 +98,27 @@ impl Policy for Optimistic {
     #[inline]
     fn decide(&self, context: Context<'_>, _: &mut Rng) -> Result<Decision, DecideError> {
         let context = context.fitting(self.shape().dimension())?;
+        if let Some(mask) = self.available() {
+            return Ok(self.most_optimistic(context, mask));
+        }
         let set = self.learner.confidence().set(self.in_use());
         Ok(Decision::certain(set.most_optimistic(context), Reason::Optimistic))
     }
 
     fn decide_among(&self, context: Context<'_>, allowed: &[bool], _: &mut Rng) -> Result<Decision, DecideError> {
         let context = context.fitting(self.shape().dimension())?;
-        check_mask(self.shape(), allowed)?;
-        let set = self.learner.confidence().set(self.in_use());
-        let bounds = (0..self.shape().arms()).map(|arm| set.arm_interval(context, arm).upper);
-        Ok(Decision::certain(argmax_among(Some(allowed), bounds), Reason::Optimistic))
+        let allowed = self.learner.statistics().availability().among(self.shape(), allowed)?;
+        Ok(self.most_optimistic(context, &allowed))
     }
 
     fn decide_many(&self, contexts: Contexts<'_>, _: &mut Rng, decisions: &mut [Decision]) -> Result<(), DecideError> {
         check_room(contexts, self.shape(), decisions)?;
+        if let Some(mask) = self.available() {
+            for (context, decision) in contexts.iter().zip(decisions) {
+                *decision = self.most_optimistic(context.values(), mask);
+            }
+            return Ok(());
+        }
         let set = self.learner.confidence().set(self.in_use());
         let optimism: Vec<f64> = (0..self.shape().arms()).map(|arm| set.optimism(arm)).collect();
         let mut columns = vec![[0.0; block::WIDTH]; self.shape().dimension()];
@@ -152,6 +167,18 @@ impl Policy for Optimistic {
             return Ok(Vec::new());
         }
         observe_in_turn(self, contexts, decisions, rewards)
+    }
+
+    fn change_arms(&mut self, change: &ArmChange) -> Result<(), ArmsError> {
+        self.learner.statistics_mut().change_arms(change)?;
+        if let Adopted::Held { statistics, .. } = &mut self.adopted {
+            statistics.change_arms(change)?;
+        }
+        Ok(())
+    }
+
+    fn available(&self) -> Option<&[bool]> {
+        self.learner.statistics().available()
     }
 
     fn learner(&self) -> Option<&Learner> {

@@ -8,11 +8,10 @@ use crate::arm::{Arm, count_allowed, is_allowed};
 use crate::decision::{Decision, Reason};
 use crate::error::MAX_ARMS;
 use crate::number::Growth;
-use crate::policy::indexed::{IndexChoice, Indexed};
+use crate::policy::indexed::{ArmIndex, IndexChoice, Indexed};
 use crate::rng::Rng;
 use crate::rule::argmax_among;
 use crate::snapshot::State;
-use crate::statistics::Statistics;
 
 /// c.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,16 +23,15 @@ pub(crate) struct SquareCb {
 impl IndexChoice for SquareCb {
     const ALGORITHM: Algorithm = Algorithm::SquareCb;
 
-    fn choose(&self, statistics: &Statistics, context: &[f64], mask: Option<&[bool]>, rng: &mut Rng) -> Decision {
-        let ridges = statistics.arms();
+    fn choose(&self, index: &impl ArmIndex, mask: Option<&[bool]>, rng: &mut Rng) -> Decision {
         let mut chances = [0.0; MAX_ARMS];
-        let chances = &mut chances[..ridges.len()];
-        for (chance, ridge) in chances.iter_mut().zip(ridges) {
-            *chance = ridge.predict(context);
+        let chances = &mut chances[..index.arms()];
+        for (arm, chance) in chances.iter_mut().enumerate() {
+            *chance = index.mean(arm);
         }
         let best = argmax_among(mask, chances.iter().copied());
-        let (largest, arms) = (chances[best], count_allowed(mask, ridges.len()) as f64);
-        let gamma = self.gap_scale.get() * (statistics.rounds() as f64).sqrt();
+        let (largest, arms) = (chances[best], count_allowed(mask, index.arms()) as f64);
+        let gamma = self.gap_scale.get() * (index.rounds() as f64).sqrt();
         let mut others = 0.0;
         for (arm, chance) in chances.iter_mut().enumerate() {
             if !is_allowed(mask, arm) {

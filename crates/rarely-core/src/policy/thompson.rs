@@ -5,18 +5,19 @@
 
 use crate::algorithm::Algorithm;
 use crate::arm::{Arm, FEW_ARMS, Parameters, Shape, is_allowed, nth_allowed};
+use crate::arm_set::ArmChange;
 use crate::best_arm::{Normal, best_probabilities};
 use crate::change::{Change, Evidence};
 use crate::context::{Context, Contexts};
 use crate::decision::{Decision, Reason};
-use crate::error::{DecideError, MAX_ARMS, MergeError, ObserveError};
+use crate::error::{ArmsError, DecideError, MAX_ARMS, MergeError, ObserveError};
 use crate::number::Noise;
-use crate::policy::{Learner, Policy, check_mask};
+use crate::policy::indexed::{ArmIndex, AtContext};
+use crate::policy::{Learner, Policy};
 use crate::rng::Rng;
 use crate::rule::argmax;
 use crate::settings::Settings;
 use crate::snapshot::{Snapshot, State};
-use crate::statistics::Statistics;
 
 /// Thompson sampling with a normal posterior.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,7 +30,7 @@ pub(crate) struct Thompson {
 impl Thompson {
     pub(crate) fn new(settings: &Settings) -> Self {
         let scale = settings.tuning().posterior_scale.unwrap_or(settings.confidence().noise);
-        Self { learner: Learner::new(settings.confidence(), settings.nothing_learned()), scale }
+        Self { learner: Learner::of(settings), scale }
     }
 
     /// Adds another policy's statistics.
@@ -60,13 +61,15 @@ impl Policy for Thompson {
 
     fn decide(&self, context: Context<'_>, rng: &mut Rng) -> Result<Decision, DecideError> {
         let context = context.fitting(self.shape().dimension())?;
-        Ok(drawn(self.learner.statistics(), self.scale, context, None, rng))
+        let statistics = self.learner.statistics();
+        Ok(drawn(&AtContext { statistics, context }, self.scale, statistics.available(), rng))
     }
 
     fn decide_among(&self, context: Context<'_>, allowed: &[bool], rng: &mut Rng) -> Result<Decision, DecideError> {
         let context = context.fitting(self.shape().dimension())?;
-        check_mask(self.shape(), allowed)?;
-        Ok(drawn(self.learner.statistics(), self.scale, context, Some(allowed), rng))
+        let statistics = self.learner.statistics();
+        let allowed = statistics.availability().among(self.shape(), allowed)?;
+        Ok(drawn(&AtContext { statistics, context }, self.scale, Some(&allowed), rng))
     }
 
     fn observe(&mut self, context: Context<'_>, decision: &Decision, reward: f64) -> Result<Change, ObserveError> {
@@ -94,6 +97,14 @@ impl Policy for Thompson {
         self.learner.learn_weighted(contexts, decisions, rewards, weights)
     }
 
+    fn change_arms(&mut self, change: &ArmChange) -> Result<(), ArmsError> {
+        self.learner.statistics_mut().change_arms(change)
+    }
+
+    fn available(&self) -> Option<&[bool]> {
+        self.learner.statistics().available()
+    }
+
     fn learner(&self) -> Option<&Learner> {
         self.learner.counting_all_once()
     }
@@ -107,34 +118,21 @@ impl Policy for Thompson {
     }
 }
 
-/// The best of the allowed arms at a context under a draw of the parameters from `N(θ̂, v²V⁻¹)`.
-pub(crate) fn drawn(
-    statistics: &Statistics,
-    scale: Noise,
-    context: &[f64],
-    mask: Option<&[bool]>,
-    rng: &mut Rng,
-) -> Decision {
-    if statistics.shape().arms() <= FEW_ARMS {
-        drawn_of::<FEW_ARMS>(statistics, scale, context, mask, rng)
+/// The best of the allowed arms under independent draws of their means from `N(sᵀθ̂, v²‖s‖²_{V⁻¹})`.
+pub(crate) fn drawn(index: &impl ArmIndex, scale: Noise, mask: Option<&[bool]>, rng: &mut Rng) -> Decision {
+    if index.arms() <= FEW_ARMS {
+        drawn_of::<FEW_ARMS>(index, scale, mask, rng)
     } else {
-        drawn_of::<MAX_ARMS>(statistics, scale, context, mask, rng)
+        drawn_of::<MAX_ARMS>(index, scale, mask, rng)
     }
 }
 
-fn drawn_of<const MOST: usize>(
-    statistics: &Statistics,
-    scale: Noise,
-    context: &[f64],
-    mask: Option<&[bool]>,
-    rng: &mut Rng,
-) -> Decision {
+fn drawn_of<const MOST: usize>(index: &impl ArmIndex, scale: Noise, mask: Option<&[bool]>, rng: &mut Rng) -> Decision {
     let mut normals = [Normal::POINT; MOST];
-    let allowed = statistics.arms().iter().enumerate().filter(|(arm, _)| is_allowed(mask, *arm));
     let mut count = 0;
-    for (normal, (_, ridge)) in normals.iter_mut().zip(allowed) {
-        normal.mean = ridge.predict(context);
-        normal.deviation = scale.get() * ridge.width_squared(context).sqrt();
+    for (normal, arm) in normals.iter_mut().zip((0..index.arms()).filter(|arm| is_allowed(mask, *arm))) {
+        normal.mean = index.mean(arm);
+        normal.deviation = scale.get() * index.width_squared(arm).sqrt();
         count += 1;
     }
     let normals = &normals[..count];

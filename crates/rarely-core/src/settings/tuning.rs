@@ -17,7 +17,7 @@ pub struct Tuning {
     pub excluded_share: Share,
     /// Of `rarely` and `certified`.
     pub minimum_gain: MinimumGain,
-    /// `z` of rarely-quick: posterior standard deviations by which a change must be estimated to gain; `None` is Scheffé's for
+    /// `z` of rarely-quick and local-threshold: posterior standard deviations by which a change must be estimated to gain; `None` is Scheffé's for
     /// as many context variables, `√χ²⁻¹_d(0.95)`.
     #[cfg_attr(feature = "serde", serde(default))]
     pub deviations: Option<Deviations>,
@@ -35,6 +35,9 @@ pub struct Tuning {
     /// `c` of squarecb, whose `γ` is `c√t`.
     #[cfg_attr(feature = "serde", serde(default = "default_gap_scale"))]
     pub gap_scale: Growth,
+    /// The share of the outcomes, those nearest to a boundary, from which local-threshold learns.
+    #[cfg_attr(feature = "serde", serde(default = "default_bandwidth"))]
+    pub bandwidth: Share,
     /// `v` of thompson and batched-thompson; `None` is `σ`. Of logistic-thompson; `None` is 1.
     pub posterior_scale: Option<Noise>,
     /// Of algorithms that hold a rule and have sharp sets: the noise is Gaussian and estimated, instead of declared.
@@ -63,6 +66,10 @@ const fn default_gap_scale() -> Growth {
     Growth::constant(10.0)
 }
 
+const fn default_bandwidth() -> Share {
+    Share::constant(0.4)
+}
+
 impl Default for Tuning {
     fn default() -> Self {
         Self {
@@ -76,6 +83,7 @@ impl Default for Tuning {
             epsilon: default_epsilon(),
             alpha: default_alpha(),
             gap_scale: default_gap_scale(),
+            bandwidth: default_bandwidth(),
             posterior_scale: None,
             unknown_noise: None,
             forgetting: None,

@@ -9,7 +9,7 @@ use std::fmt;
     derive(serde::Serialize, serde::Deserialize),
     serde(from = "Vec<f64>", into = "Vec<f64>")
 )]
-pub(super) struct Scratch(pub(super) Vec<f64>);
+pub(crate) struct Scratch(pub(crate) Vec<f64>);
 
 impl fmt::Debug for Scratch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,6 +1,7 @@
 //! The behaviour of the core, in one binary. A module is named after the module of the crate that it tests.
 
 mod anytime;
+mod arm_set;
 mod cone;
 mod confidence;
 mod confirm;
@@ -11,6 +12,7 @@ mod evaluation;
 mod gain;
 mod gradient;
 mod least_squares;
+mod local_threshold;
 mod mask;
 mod outcome_queue;
 mod planar;
@@ -22,6 +24,7 @@ mod robust;
 mod scores;
 mod sequence;
 mod settings;
+mod shared;
 mod sharp;
 mod snapshot;
 mod statistics;

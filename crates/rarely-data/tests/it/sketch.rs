@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use parquet::basic::Compression;
-use rarely_data::DataError;
+use rarely_data::{ColumnSpread, DataError, read_spreads, sketch_watched};
 use rarely_policy::{ColumnSketch, ColumnValues, DataFormat};
 
 use crate::support::{Column, file, message, parquet};
@@ -68,4 +68,62 @@ fn files_that_cannot_be_sketched() {
         message(sketch(&path), &folder),
         "log.csv, line 3, column 2 (b): this column is missing: the row has 1 of 2 columns\nhelp: give every row one field for each name in the header"
     );
+}
+
+#[test]
+fn values_are_counted_in_bins_and_by_word() {
+    let text = "age,sex,flag,empty\n40,f,0,\n64,m,0.0,\nNA, f ,1,NA\n41,,x,\n";
+    let (_folder, path) = file("log.csv", text);
+    let found = rarely_data::sketch(&path, &DataFormat::default()).expect("a sketch");
+    let spreads = read_spreads(&found.columns, &path, &DataFormat::default(), |_| Ok::<(), DataError>(()));
+    let spreads = spreads.expect("spreads");
+    let ColumnSpread::Bins(ages) = &spreads[0] else { panic!("{spreads:?}") };
+    // From 40 to 64 in 24 bins: 40 in the first, 41 in the second, the highest in the last.
+    assert_eq!((ages[0], ages[1], ages[23], ages.iter().sum::<u64>()), (1, 1, 1, 3));
+    let counted = |spread: &ColumnSpread| match spread {
+        ColumnSpread::Words { listed, others } => (listed.clone(), *others),
+        ColumnSpread::Bins(_) => panic!("{spread:?}"),
+    };
+    assert_eq!(counted(&spreads[1]), (vec![("f".to_owned(), 2), ("m".to_owned(), 1)], 0));
+    // `0` and `0.0` are one word.
+    let flags = vec![("0".to_owned(), 2), ("1".to_owned(), 1), ("x".to_owned(), 1)];
+    assert_eq!(counted(&spreads[2]), (flags, 0));
+    assert_eq!(counted(&spreads[3]), (Vec::new(), 0));
+}
+
+#[test]
+fn what_a_sketch_does_not_list_is_counted_together() {
+    let rows: Vec<String> = (0..200).map(|at| format!("word-{at}\n")).collect();
+    let (_folder, path) = file("log.csv", &format!("word\n{}", rows.concat()));
+    let found = rarely_data::sketch(&path, &DataFormat::default()).expect("a sketch");
+    let spreads = read_spreads(&found.columns, &path, &DataFormat::default(), |_| Ok::<(), DataError>(()));
+    let spreads = spreads.expect("spreads");
+    let ColumnSpread::Words { listed, others } = &spreads[0] else { panic!("{spreads:?}") };
+    assert_eq!(listed.iter().map(|(_, count)| count).sum::<u64>() + others, 200);
+    assert!(*others > 0, "{listed:?}");
+}
+
+#[test]
+fn a_sketch_tells_how_far_it_is_and_stops_when_it_is_told_to() {
+    #[derive(Debug)]
+    enum Stop {
+        Told,
+        Failed,
+    }
+    impl From<DataError> for Stop {
+        fn from(_: DataError) -> Self {
+            Self::Failed
+        }
+    }
+    let rows = "1,2\n".repeat(50_000);
+    let (_folder, path) = file("log.csv", &format!("a,b\n{rows}"));
+    let mut seen = Vec::new();
+    let watch = |at| {
+        seen.push(at);
+        if seen.len() > 5 { Err(Stop::Told) } else { Ok(()) }
+    };
+    let stopped = sketch_watched(&path, &DataFormat::default(), watch);
+    assert!(matches!(stopped, Err(Stop::Told)), "{stopped:?}");
+    assert!(seen.windows(2).all(|pair| pair[0].0 <= pair[1].0 && pair[0].1 == pair[1].1), "{seen:?}");
+    assert!(seen.last().is_some_and(|(done, total)| done < total), "{seen:?}");
 }

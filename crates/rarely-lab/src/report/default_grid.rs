@@ -1,9 +1,10 @@
 //! The claim of our default on the whole grid as text, as a table, and as a page.
 
-use rarely_output::{ColumnTable, OutputDirectory, OutputError, TextTable};
+use rarely_output::{ColumnTable, OutputError, TextTable};
 use rarely_plot::{Page, PageCell};
 use serde_json::{Value, json};
 
+use super::files::ResultFiles;
 use super::results::words::plus_minus;
 use super::style::tone_of;
 use crate::default_grid::{GridRow, GridStart};
@@ -16,16 +17,10 @@ const HEADER: [&str; 11] =
 ///
 /// # Errors
 /// [`OutputError`] of the first file that cannot be written.
-pub fn write(
-    directory: &OutputDirectory,
-    title: &str,
-    rows: &[GridRow],
-    claims: &[Claim],
-    command: &str,
-) -> Result<(), OutputError> {
-    directory.write("grid.csv", frame(rows).to_csv())?;
-    directory.write_json("grid.json", &document(title, rows, claims))?;
-    directory.write("report.html", page(title, rows, claims, command))
+pub fn write(files: &ResultFiles<'_>, title: &str, rows: &[GridRow], claims: &[Claim]) -> Result<(), OutputError> {
+    files.table("grid", &frame(rows))?;
+    files.json("grid", &document(title, rows, claims))?;
+    files.other("report.html", page(title, rows, claims, &files.made_by().command))
 }
 
 /// Rows and claims, for programs.

@@ -7,10 +7,11 @@ mod open_questions;
 mod page;
 mod verdicts;
 
+use crate::report::files::ResultFiles;
 use crate::reproduction::{Claim, GRID_DIMENSIONS, Reading, Reproduced, WIDE};
 use crate::results::LabelledResults;
 use crate::{frontier, results, sweep};
-use rarely_output::{ColumnTable, OutputDirectory, OutputError};
+use rarely_output::{ColumnTable, OutputDirectory, OutputError, Provenance};
 
 use rarely_output::TextTable;
 
@@ -34,19 +35,20 @@ const SUMMARISED: [&str; 7] = [
 /// # Errors
 /// [`OutputError`] of the first file that cannot be written.
 pub fn write(directory: &OutputDirectory, reproduced: &Reproduced, command: &str) -> Result<(), OutputError> {
+    let (version, seed) = (env!("CARGO_PKG_VERSION").to_owned(), reproduced.trials.size.seed);
+    let files = ResultFiles::new(directory, Provenance { command: command.to_owned(), seed, version });
     let all = figures(reproduced);
     for shown in &all {
-        let name = format!("figures/{}", shown.name);
-        directory.write_all(&name, shown.figure.paper_files(&name))?;
+        files.figure(&format!("figures/{}", shown.name), &shown.figure)?;
     }
-    write_tables(directory, reproduced)?;
-    directory.write_json("claims.json", &reproduced.document())?;
-    directory.write("report.html", page(reproduced, &all, command))
+    write_tables(&files, reproduced)?;
+    files.json("claims", &reproduced.document())?;
+    files.other("report.html", page(reproduced, &all, command))
 }
 
-fn write_tables(directory: &OutputDirectory, reproduced: &Reproduced) -> Result<(), OutputError> {
+fn write_tables(files: &ResultFiles<'_>, reproduced: &Reproduced) -> Result<(), OutputError> {
     let trials = &reproduced.trials;
-    let write = |name: &str, frame: &ColumnTable| directory.write(&format!("tables/{name}.csv"), frame.to_csv());
+    let write = |name: &str, frame: &ColumnTable| files.table(&format!("tables/{name}"), frame);
     for id in SUMMARISED {
         let results = trials.results(id);
         if !results.is_empty() {
@@ -68,7 +70,7 @@ fn write_tables(directory: &OutputDirectory, reproduced: &Reproduced) -> Result<
     }
     for (id, results) in trials.all() {
         let runs = results::runs(&[LabelledResults::plain(trials.size.seed, results)]);
-        directory.write_parquet(&format!("runs/{}.parquet", id.replace('/', "-")), &runs)?;
+        files.parquet(&format!("runs/{}", id.replace('/', "-")), &runs)?;
     }
     write("evidence", &results::evidence(&reproduced.evidence_study.rows))?;
     write("frontier", &frontier::frame(&frontier::points(trials.results("frontier"))))?;

@@ -5,10 +5,11 @@ pub(crate) mod words;
 
 use std::fmt::Write as _;
 
-use crate::frontier::FrontierPoint;
+use crate::frontier::{FrontierPoint, frame as frontier_table, points as frontier_points};
+use crate::report::files::ResultFiles;
 use crate::report::style::style_of;
 use crate::results::LabelledResults;
-use crate::sweep::{SweepAxis, SweepCell};
+use crate::sweep::{SweepAxis, SweepCell, frame as sweep_table, labelled as sweep_runs};
 use crate::{ContestantResult, ExperimentDescription, Interval95, Quantiles, Summary, results as tables};
 use rarely_core::Algorithm;
 use rarely_output::{OutputDirectory, OutputError};
@@ -27,22 +28,55 @@ pub fn write(
     results: &[ContestantResult],
     run_traces: bool,
 ) -> Result<(), OutputError> {
-    directory.write("summary.csv", tables::summary(results).to_csv())?;
-    write_runs(directory, &[LabelledResults::plain(description.seed, results)], run_traces)?;
-    directory.write_parquet("traces.parquet", &tables::traces(results))?;
-    directory.write_parquet("changes.parquet", &tables::changes(results))?;
-    directory.write_json("run.json", description)?;
-    let figure = four_panels(&text::title(description), results, Some(text::note(description)));
-    directory.write("traces.dat", pgf_columns(description, results))?;
-    directory.write_all("figure", figure.paper_files("figure"))
+    let files = ResultFiles::new(directory, description.made_by());
+    files.table("summary", &tables::summary(results))?;
+    write_runs(&files, &[LabelledResults::plain(description.seed, results)], run_traces)?;
+    files.parquet("traces", &tables::traces(results))?;
+    files.parquet("changes", &tables::changes(results))?;
+    files.json("run", description)?;
+    files.other("traces.dat", pgf_columns(description, results))?;
+    files.figure("figure", &four_panels(&text::title(description), results, Some(text::note(description))))
+}
+
+/// The same for a sweep.
+///
+/// # Errors
+/// [`OutputError`] of the first file that cannot be written.
+pub fn write_sweep(
+    directory: &OutputDirectory,
+    description: &ExperimentDescription,
+    cells: &[SweepCell],
+    run_traces: bool,
+) -> Result<(), OutputError> {
+    let (files, axes) = (ResultFiles::new(directory, description.made_by()), &description.vary);
+    files.table("sweep", &sweep_table(axes, cells))?;
+    write_runs(&files, &sweep_runs(axes, cells, description.seed), run_traces)?;
+    files.json("run", description)?;
+    files.figure("figure", &sweep(&text::title(description), axes, cells, Some(text::note(description))))
+}
+
+/// The same for a frontier.
+///
+/// # Errors
+/// [`OutputError`] of the first file that cannot be written.
+pub fn write_frontier(
+    directory: &OutputDirectory,
+    description: &ExperimentDescription,
+    results: &[ContestantResult],
+    run_traces: bool,
+) -> Result<(), OutputError> {
+    let files = ResultFiles::new(directory, description.made_by());
+    let points = frontier_points(results);
+    files.table("frontier", &frontier_table(&points))?;
+    write_runs(&files, &[LabelledResults::plain(description.seed, results)], run_traces)?;
+    files.json("run", description)?;
+    files.figure("figure", &frontier(&text::frontier_title(description), &points, None))
 }
 
 /// Traces as plain columns for pgfplots, gnuplot or a spreadsheet: the round, and for each algorithm its mean regret per step, the 10 % and
-/// 90 % quantiles of its runs, and its mean changes. The first lines say what was run; these programs skip them.
+/// 90 % quantiles of its runs, and its mean changes. The first line says what was run; these programs skip it.
 fn pgf_columns(description: &ExperimentDescription, results: &[ContestantResult]) -> String {
-    let ExperimentDescription { version, seed, command, runs, rounds, .. } = description;
-    let command = command.map_or_else(|| "Python".to_owned(), |command| format!("rarely {command}"));
-    let mut text = format!("# rarely {version}, {command}, seed {seed}: {runs} runs of {rounds} rounds\nround");
+    let mut text = format!("# {}\nround", description.made_by().to_string().replace('\n', " "));
     let traces: Vec<_> = results.iter().map(ContestantResult::trace).collect();
     for result in results {
         let name: String = result.name().chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
@@ -66,20 +100,13 @@ fn pgf_columns(description: &ExperimentDescription, results: &[ContestantResult]
     text
 }
 
-/// Writes every run by itself (`runs.parquet`), every pair of contestants against each other (`comparisons.csv`) and, where asked for, the
+/// Writes every run by itself (`runs.parquet`), every pair of contestants against each other (`comparisons`) and, where asked for, the
 /// trace of every run (`run-traces.parquet`).
-///
-/// # Errors
-/// [`OutputError`] of the first file that cannot be written.
-pub fn write_runs(
-    directory: &OutputDirectory,
-    parts: &[LabelledResults<'_>],
-    run_traces: bool,
-) -> Result<(), OutputError> {
-    directory.write_parquet("runs.parquet", &tables::runs(parts))?;
-    directory.write("comparisons.csv", tables::comparisons(parts).to_csv())?;
+fn write_runs(files: &ResultFiles<'_>, parts: &[LabelledResults<'_>], run_traces: bool) -> Result<(), OutputError> {
+    files.parquet("runs", &tables::runs(parts))?;
+    files.table("comparisons", &tables::comparisons(parts))?;
     if run_traces {
-        directory.write_parquet("run-traces.parquet", &tables::run_traces(parts))?;
+        files.parquet("run-traces", &tables::run_traces(parts))?;
     }
     Ok(())
 }

@@ -54,6 +54,7 @@ pub fn style_of(algorithm: &str) -> Style {
         "batched-elimination" => Style::dotted(Colour::PURPLE).wide(2.2),
         "logistic-thompson" => Style::dotted(Colour::SKY).wide(2.2),
         "rs-glincb" => Style::dotted(Colour::BLUE).wide(2.2),
+        "local-threshold" => Style::solid(Colour::WINE),
         "random" => Style::dotted(Colour::GREY).wide(2.2),
         "fixed" => Style::dashed(Colour::GREY),
         _ => Style::solid(Colour::GREY),

@@ -27,6 +27,24 @@ pub struct CommandWords {
     pub arguments: Vec<String>,
 }
 
+impl CommandWords {
+    /// The line to type, with words in quotation marks where a shell needs them.
+    pub fn line(&self) -> String {
+        let words = self.arguments.iter().map(|argument| shell_word(argument));
+        ["rarely".to_owned(), self.command.clone()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// A word as a shell takes it.
+pub fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "/._-+,:@%=".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
 impl fmt::Display for CommandWords {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.command)?;

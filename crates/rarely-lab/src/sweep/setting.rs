@@ -48,7 +48,7 @@ pub enum Setting {
     NormBound,
     /// The most that posterior-weighted equipoise randomises.
     Cap,
-    /// `z` of rarely-quick.
+    /// `z` of rarely-quick and local-threshold.
     Deviations,
     /// The gain that a change must certainly exceed.
     MinimumGain,
@@ -68,6 +68,8 @@ pub enum Setting {
     Discount,
     /// The window of algorithms that can forget.
     Window,
+    /// The share of outcomes near a boundary from which local-threshold learns.
+    Bandwidth,
     /// Rounds by which outcomes are reported late.
     Late,
     /// Share of outcomes that are never reported.
@@ -79,7 +81,7 @@ pub enum Setting {
 }
 
 /// Every setting with its name.
-pub const SETTINGS: [(Setting, &str); 31] = [
+pub const SETTINGS: [(Setting, &str); 32] = [
     (Setting::Tolerance, "tolerance"),
     (Setting::Penalty, "penalty"),
     (Setting::Equipoise, "equipoise"),
@@ -107,6 +109,7 @@ pub const SETTINGS: [(Setting, &str); 31] = [
     (Setting::GapScale, "gap-scale"),
     (Setting::Discount, "discount"),
     (Setting::Window, "window"),
+    (Setting::Bandwidth, "bandwidth"),
     (Setting::Late, "late"),
     (Setting::Missing, "missing"),
     (Setting::Drift, "drift"),
@@ -141,7 +144,8 @@ impl Setting {
             Self::ExcludedShare => {
                 matches!(algorithm, Algorithm::PopulationGreedy | Algorithm::PopulationConservative)
             }
-            Self::Deviations => algorithm == Algorithm::RarelyQuick,
+            Self::Deviations => matches!(algorithm, Algorithm::RarelyQuick | Algorithm::LocalThreshold),
+            Self::Bandwidth => algorithm == Algorithm::LocalThreshold,
             Self::MinimumGain => {
                 matches!(algorithm, Algorithm::Rarely | Algorithm::RarelyQuick | Algorithm::Certified)
             }
@@ -194,6 +198,7 @@ impl Setting {
             Self::Epsilon => tuned.epsilon = Some(value),
             Self::Alpha => tuned.alpha = Some(value),
             Self::GapScale => tuned.gap_scale = Some(value),
+            Self::Bandwidth => tuned.bandwidth = Some(value),
             Self::Discount => tuned.discount = Some(value),
             Self::Window => tuned.window = Some(self.whole(value)?),
             Self::Penalty => declared.penalty = Some(value),

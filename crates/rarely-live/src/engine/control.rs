@@ -328,5 +328,5 @@ fn check_runs(document: &PolicyDocument) -> Result<(), ChangeError> {
     if document.noise().is_none() || document.norm_bound().is_none() {
         return Err(ChangeError::NoNoise);
     }
-    document.only_reviewed().map_or(Ok(()), |what| Err(rarely_review::OnlyReviewed { what }.into()))
+    document.never_live().map_or(Ok(()), |what| Err(rarely_review::OnlyReviewed { what }.into()))
 }

@@ -7,6 +7,7 @@ use rarely_error::{Explain, Remedy};
 use rarely_store::{Lookup, LookupKey, PolicyRef, StoreError};
 
 use super::{Engine, OpenSubject, PendingEvent, PolicyHandle, draft};
+use crate::decider::Decider;
 use crate::document_edition::DocumentEdition;
 use crate::event::{Decided, Event};
 use crate::live_policy::DecisionRef;
@@ -27,6 +28,8 @@ pub struct DecisionRequest {
     pub edition: Arc<DocumentEdition>,
     /// The person that the decision is about, as the caller names the person: the record is then encrypted, and can be erased.
     pub subject: Option<String>,
+    /// The rule of the version that the request names, from [`PolicyHandle::pinned`]; otherwise the policy in force decides.
+    pub pinned: Option<Arc<Decider>>,
 }
 
 /// The response to a [`DecisionRequest`].
@@ -47,8 +50,8 @@ pub struct DecisionResponse {
 /// Why a decision request failed.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum DecisionError {
-    /// The key was used for another record.
-    #[error("the key {key:?} belongs to decision {decision}, which was made for another record")]
+    /// The key was used for another record, or for the same one with another version.
+    #[error("the key {key:?} belongs to decision {decision}, which was made for another record or by another version")]
     KeyTaken {
         /// The key.
         key: String,
@@ -102,7 +105,7 @@ impl Engine {
         loop {
             let as_of = self.look_up(&asked, &mut responses).await;
             let (given, receipt) = self.append(|turn| {
-                let decider = handle.decider();
+                let in_force = handle.decider();
                 let mut given = Vec::new();
                 for (at, Asked { request, person, lookup_key }) in
                     asked.iter().enumerate().filter(|(at, _)| responses[*at].is_none())
@@ -111,6 +114,7 @@ impl Engine {
                         // A concurrent request holds this key; wait for its result.
                         continue;
                     }
+                    let decider = request.pinned.as_ref().unwrap_or(&in_force);
                     if !Arc::ptr_eq(&decider.edition, &request.edition) {
                         given.push((at, Err(DecisionError::Amended)));
                         continue;
@@ -126,10 +130,11 @@ impl Engine {
                         record: request.record.clone(),
                         option: decider.edition.document.options()[decision.arm.index()].clone(),
                         version: decider.version,
-                        basis: decider.basis,
+                        basis: in_force.basis,
                         reason: decision.reason,
                         propensity: decision.propensity,
                         shadow: decider.shadow(&request.context).map(ToOwned::to_owned),
+                        pinned: request.pinned.is_some(),
                         subject: person.map(|person| person.about()),
                     };
                     given.push((at, Ok(DecisionResponse::of(number, &decided))));
@@ -193,11 +198,19 @@ impl Engine {
         let found =
             replay::decision(self.log().as_ref(), number).map_err(|error| DecisionError::Replay(Arc::new(error)))?;
         match found {
-            Some(DecisionRef { decided, .. }) if decided.record == request.record => {
+            Some(DecisionRef { decided, .. }) if request.is_answered_by(&decided) => {
                 Ok(DecisionResponse::of(number, &decided))
             }
             _ => Err(DecisionError::KeyTaken { key: key.to_owned(), decision: number }),
         }
+    }
+}
+
+impl DecisionRequest {
+    /// Whether an earlier decision with the same key is the one that is requested.
+    fn is_answered_by(&self, earlier: &Decided) -> bool {
+        let pinned = self.pinned.as_ref().map(|decider| decider.version);
+        earlier.record == self.record && pinned == Some(earlier.version).filter(|_| earlier.pinned)
     }
 }
 

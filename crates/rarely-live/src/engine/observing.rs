@@ -1,5 +1,6 @@
 //! Reports of outcomes: late, in any order, repeated, corrected, or of decisions made elsewhere.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rarely_error::{Action, Explain, Remedy};
@@ -9,6 +10,8 @@ use super::{Engine, OpenSubject, PendingEvent, PolicyHandle, draft};
 use crate::event::{Corrected, Event, ExternalDecision, Observed};
 use crate::live_policy::DecisionRef;
 use crate::lookup_key;
+use crate::objection::Objection;
+use crate::record::GuardrailError;
 use crate::replay::{self, ReplayError};
 
 /// A report of an outcome.
@@ -20,6 +23,8 @@ pub enum NewOutcome {
         decision: u64,
         /// The outcome.
         outcome: f64,
+        /// The outcomes of guard-rails, by column.
+        guardrails: BTreeMap<String, f64>,
         /// The reason, if this corrects an earlier outcome.
         correction: Option<String>,
     },
@@ -29,6 +34,8 @@ pub enum NewOutcome {
         decision: ExternalDecision,
         /// The outcome.
         outcome: f64,
+        /// The outcomes of guard-rails, by column.
+        guardrails: BTreeMap<String, f64>,
         /// The person that it is about, as the caller names the person.
         subject: Option<String>,
     },
@@ -53,7 +60,7 @@ pub enum OutcomeError {
     #[error("the person of this decision was erased, so nothing more is recorded about it")]
     Erased,
     /// Another outcome was already reported.
-    #[error("decision {decision} already has the outcome {found} (event {event})")]
+    #[error("decision {decision} already has the outcome {found}, or other guard-rails (event {event})")]
     Differs {
         /// The decision.
         decision: u64,
@@ -71,6 +78,12 @@ pub enum OutcomeError {
     /// The outcome is out of range.
     #[error(transparent)]
     Value(rarely_policy::ValueError),
+    /// The outcomes of guard-rails are incomplete or wrong.
+    #[error(transparent)]
+    Guardrails(GuardrailError),
+    /// A decision of the past that cannot be imported.
+    #[error(transparent)]
+    History(Objection),
     /// The key was used for another observation.
     #[error("the key {key:?} belongs to another observation (event {event})")]
     KeyTaken {
@@ -101,6 +114,20 @@ struct Known {
     person: Option<Arc<OpenSubject>>,
 }
 
+/// An outcome that was reported.
+struct KnownOutcome {
+    /// The event that first reported one.
+    first: u64,
+    outcome: f64,
+    guardrails: BTreeMap<String, f64>,
+}
+
+impl KnownOutcome {
+    fn is(&self, outcome: f64, guardrails: &BTreeMap<String, f64>) -> bool {
+        self.outcome.to_bits() == outcome.to_bits() && self.guardrails == *guardrails
+    }
+}
+
 /// A checked report that is ready to be written.
 struct Writable {
     event: Event,
@@ -129,6 +156,8 @@ impl Explain for OutcomeError {
             Self::Store(error) => error.remedy(),
             Self::Replay(error) => error.remedy(),
             Self::Value(error) => error.remedy(),
+            Self::Guardrails(error) => error.remedy(),
+            Self::History(objection) => objection.remedy(),
         }
     }
 }
@@ -254,10 +283,12 @@ impl Engine {
 
     fn check(&self, handle: &PolicyHandle, report: &NewOutcome, known: Result<Known, Arc<StoreError>>) -> Checked {
         let checked = known.map_err(OutcomeError::Store).and_then(|known| match report {
-            NewOutcome::OfDecision { decision, outcome, correction } => {
-                self.outcome(handle, *decision, *outcome, correction.as_ref(), known)
+            NewOutcome::OfDecision { decision, outcome, guardrails, correction } => {
+                self.outcome(handle, *decision, (*outcome, guardrails), correction.as_ref(), known)
             }
-            NewOutcome::External { decision, outcome, .. } => self.external(handle, decision, *outcome, known),
+            NewOutcome::External { decision, outcome, guardrails, .. } => {
+                self.external(handle, decision, (*outcome, guardrails), known)
+            }
         });
         checked.unwrap_or_else(|error| Checked::Done(Err(error)))
     }
@@ -266,7 +297,7 @@ impl Engine {
         &self,
         handle: &PolicyHandle,
         decision: u64,
-        outcome: f64,
+        (outcome, guardrails): (f64, &BTreeMap<String, f64>),
         correction: Option<&String>,
         known: Known,
     ) -> Result<Checked, OutcomeError> {
@@ -280,35 +311,55 @@ impl Engine {
         if subject.is_some() && person.is_none() {
             return Err(OutcomeError::Erased);
         }
+        let edition = handle.live.lock().edition_of(about.decided.version).clone();
+        edition.reader.guardrails(guardrails).map_err(OutcomeError::Guardrails)?;
+        let guardrails = guardrails.clone();
         let known = event.map(|event| self.outcome_of(event).map(|known| (event, known))).transpose()?;
         let event = match (known, correction) {
-            (Some((event, (_, known))), _) if known.to_bits() == outcome.to_bits() => {
+            (Some((event, known)), _) if known.is(outcome, &guardrails) => {
                 return Ok(Checked::Done(Ok(RecordedOutcome { event, repeated: true })));
             }
-            (Some((event, (_, known))), None) => {
-                return Err(OutcomeError::Differs { decision, found: known, event });
+            (Some((event, known)), None) => {
+                return Err(OutcomeError::Differs { decision, found: known.outcome, event });
             }
-            (Some((previous, (first, from))), Some(reason)) => {
+            (Some((previous, known)), Some(reason)) => {
                 if reason.trim().is_empty() {
                     return Err(OutcomeError::NoReason(decision));
                 }
                 let reason = Some(reason.clone());
-                Event::Corrected(Corrected { decision, first, previous, from, outcome, reason, subject })
+                let KnownOutcome { first, outcome: from, guardrails: from_guardrails } = known;
+                Event::Corrected(Corrected {
+                    decision,
+                    first,
+                    previous,
+                    from,
+                    outcome,
+                    from_guardrails,
+                    guardrails,
+                    reason,
+                    subject,
+                })
             }
             (None, Some(_)) => return Err(OutcomeError::NothingToCorrect(decision)),
-            (None, None) => Event::Observed(Observed { decision: Some(decision), elsewhere: None, outcome, subject }),
+            (None, None) => {
+                Event::Observed(Observed { decision: Some(decision), elsewhere: None, outcome, guardrails, subject })
+            }
         };
         let about = Some(Arc::new(about));
         Ok(Checked::Write(Box::new(Writable { event, about, lookup_key, as_of, person })))
     }
 
-    /// The event that first reported an outcome, and the outcome that `event` reported.
-    fn outcome_of(&self, event: u64) -> Result<(u64, f64), OutcomeError> {
+    /// What `event` reported.
+    fn outcome_of(&self, event: u64) -> Result<KnownOutcome, OutcomeError> {
         let entry = self.log().entry(event).map_err(|error| OutcomeError::Store(Arc::new(error)))?;
         let entry = entry.ok_or(OutcomeError::Unknown(event))?;
         match replay::event(self.log().as_ref(), &entry).map_err(unreadable)? {
-            Event::Observed(observed) => Ok((event, observed.outcome)),
-            Event::Corrected(corrected) => Ok((corrected.first, corrected.outcome)),
+            Event::Observed(Observed { outcome, guardrails, .. }) => {
+                Ok(KnownOutcome { first: event, outcome, guardrails })
+            }
+            Event::Corrected(Corrected { first, outcome, guardrails, .. }) => {
+                Ok(KnownOutcome { first, outcome, guardrails })
+            }
             _ => Err(OutcomeError::Unknown(event)),
         }
     }
@@ -317,13 +368,16 @@ impl Engine {
         &self,
         handle: &PolicyHandle,
         decision: &ExternalDecision,
-        outcome: f64,
+        (outcome, guardrails): (f64, &BTreeMap<String, f64>),
         known: Known,
     ) -> Result<Checked, OutcomeError> {
-        handle.edition().reader.check_outcome(outcome).map_err(OutcomeError::Value)?;
+        let edition = handle.edition();
+        edition.reader.check_outcome(outcome).map_err(OutcomeError::Value)?;
+        edition.reader.guardrails(guardrails).map_err(OutcomeError::Guardrails)?;
         let Known { lookup_key, event, as_of, person, .. } = known;
+        let (elsewhere, guardrails) = (Some(decision.clone()), guardrails.clone());
         let subject = person.as_ref().map(|person| person.about());
-        let observed = Observed { decision: None, elsewhere: Some(decision.clone()), outcome, subject };
+        let observed = Observed { decision: None, elsewhere, outcome, guardrails, subject };
         if let (Some(key), Some(event)) = (&decision.key, event) {
             let entry = self.log().entry(event).map_err(|error| OutcomeError::Store(Arc::new(error)))?;
             let log = self.log().as_ref();
@@ -333,6 +387,9 @@ impl Engine {
             } else {
                 Err(OutcomeError::KeyTaken { key: key.clone(), event })
             };
+        }
+        if let Some(time_ms) = decision.time_ms {
+            handle.live.lock().may_import(time_ms, self.now_ms()).map_err(OutcomeError::History)?;
         }
         let event = Event::Observed(observed);
         Ok(Checked::Write(Box::new(Writable { event, about: None, lookup_key, as_of, person })))

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use crate::decider::Decider;
 use crate::document_edition::DocumentEdition;
 use crate::engine_state::SharedPolicy;
+use crate::objection::Objection;
 
 /// A policy as callers of the engine use it. The decider is separate from the policy's state, so that decisions do not wait for
 /// learning.
@@ -40,6 +41,16 @@ impl PolicyHandle {
     /// The document under which the current decider decides, for reading records. For the rule in force see `live`.
     pub fn edition(&self) -> Arc<DocumentEdition> {
         self.decider().edition.clone()
+    }
+
+    /// The rule of a version, for requests that name it.
+    ///
+    /// # Errors
+    /// [`Objection`] if there is no such version, or it must not decide now.
+    pub fn pinned(&self, version: u64) -> Result<Arc<Decider>, Objection> {
+        let live = self.live.lock();
+        live.may_pin(version)?;
+        live.decider_of(version, 0).map(Arc::new)
     }
 
     /// Publishes a new decider.

@@ -270,6 +270,7 @@ fn rationale(
         certified_by: found.certificate.certified_by.clone(),
         who: affected(&found.impact),
         against: found.against.sentences(),
+        guardrails: guardrails(findings, proposal),
         assumptions: assumptions.collect(),
         review: serde_json::to_value(ReviewJson::new(findings)).unwrap_or_default(),
         pictures,
@@ -291,6 +292,12 @@ fn refusal(input: &ReviewInput, base: &EvidenceBase<'_>, proposal: &ProposedChan
 fn automatic_signature() -> Signature {
     let reason = "the document's plan says approval = \"automatic\"";
     Signature::by_token("put in force without a signature", reason)
+}
+
+/// What the proposal does to outcomes that must not get worse, as the review says it.
+fn guardrails(findings: &Findings, proposal: &ProposedChange) -> Vec<String> {
+    let proposed = findings.candidates.rules.iter().find(|candidate| candidate.rule.rule == proposal.rule);
+    proposed.map_or_else(Vec::new, |found| found.guardrails.iter().map(|one| one.sentence.clone()).collect())
 }
 
 /// The bands in which the proposal changes decisions.

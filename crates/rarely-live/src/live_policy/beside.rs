@@ -35,6 +35,16 @@ impl ShadowRecord {
         self.counts.iter().flatten().sum()
     }
 
+    /// What was decided, what it would have decided, and how often, where that happened.
+    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str, u64)> {
+        let name = |at: usize| self.options.get(at).map_or("", String::as_str);
+        let rows = self.counts.iter().enumerate();
+        rows.flat_map(move |(row, counts)| {
+            let counted = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+            counted.map(move |(column, count)| (name(row), name(column), *count))
+        })
+    }
+
     /// How many of them it would have made otherwise.
     pub fn different(&self) -> u64 {
         let rows = self.counts.iter().enumerate();

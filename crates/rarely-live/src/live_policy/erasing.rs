@@ -61,6 +61,7 @@ impl LivePolicy {
 impl HeldOutcome {
     /// In place of an outcome that is not learned.
     pub(crate) fn excluded() -> Self {
-        Self { context: Vec::new(), arm: rarely_core::Arm::new(0), reward: 0.0, excluded: true }
+        let (context, guardrails) = (Vec::new(), Vec::new());
+        Self { context, arm: rarely_core::Arm::new(0), reward: 0.0, guardrails, excluded: true }
     }
 }

@@ -1,5 +1,7 @@
 //! What happens every day: decisions, outcomes, corrections and reviews.
 
+use std::collections::BTreeMap;
+
 use rarely_core::{Arm, Reason};
 use rarely_review::Verdict;
 
@@ -18,7 +20,7 @@ impl LivePolicy {
             if held.excluded {
                 continue;
             }
-            learned.observe(learned.outcomes() + 1, decision, &held.context, held.arm, held.reward);
+            learned.observe(learned.outcomes() + 1, decision, &held);
             self.learned_at = header.number;
         }
     }
@@ -30,6 +32,7 @@ impl LivePolicy {
         let counts = &mut self.state.counts;
         counts.decided[arm.index()] += 1;
         counts.explored += u64::from(decided.reason != Reason::Policy);
+        counts.pinned += u64::from(decided.pinned);
         if let Some(unanswered) = &mut counts.unanswered {
             unanswered.decided(header.time_ms, arm.index());
         }
@@ -53,12 +56,15 @@ impl LivePolicy {
         };
         let arm = self.arm(option)?;
         let is_overridden = observed.decision.is_some_and(|decision| self.is_overridden(decision));
-        let is_learned = self.learns_from(version) && !is_overridden;
+        let imported_ms = observed.elsewhere.as_ref().and_then(|elsewhere| elsewhere.time_ms);
+        // A decision may have been made between the check and the import.
+        let is_in_order = imported_ms.is_none_or(|time_ms| self.may_import(time_ms, header.time_ms).is_ok());
+        let is_learned = self.learns_from(version) && !is_overridden && is_in_order;
         let is_erased = observed.subject.is_some_and(|about| about.erased);
         let held = match (is_learned, is_erased) {
             (false, _) => None,
             (true, true) => Some(HeldOutcome::excluded()),
-            (true, false) => Some(self.case(record, arm, observed.outcome)?),
+            (true, false) => Some(self.case(record, arm, (observed.outcome, &observed.guardrails))?),
         };
         self.lack(observed.subject, 1);
         let counts = &mut self.state.counts;
@@ -70,6 +76,9 @@ impl LivePolicy {
                 }
             }
             _ => counts.elsewhere[arm.index()] += 1,
+        }
+        if let Some(time_ms) = imported_ms {
+            self.imported(time_ms, is_learned);
         }
         let Some(held) = held else { return Ok(()) };
         let PolicyState { learned, late, .. } = &mut self.state;
@@ -83,7 +92,7 @@ impl LivePolicy {
             (Some(_), None) => (learned.outcomes() + 1, 0),
             (None, _) => (header.number, header.number),
         };
-        learned.observe(row, place, &held.context, held.arm, held.reward);
+        learned.observe(row, place, &held);
         self.learned_at = header.number;
         Ok(())
     }
@@ -106,17 +115,17 @@ impl LivePolicy {
             return Ok(());
         }
         let arm = self.arm(option)?;
-        let from = self.case(record, arm, corrected.from)?.reward;
-        let HeldOutcome { context, reward: to, .. } = self.case(record, arm, corrected.outcome)?;
+        let from = self.case(record, arm, (corrected.from, &corrected.from_guardrails))?;
+        let to = self.case(record, arm, (corrected.outcome, &corrected.guardrails))?;
         self.state.counts.corrections += 1;
         let (place, earlier) = match &mut self.state.late {
             None => (corrected.first, corrected.first <= self.version().event),
-            Some(late) => match late.correct(corrected.decision, to) {
+            Some(late) => match late.correct(corrected.decision, &to) {
                 CorrectedOutcome::Learned { earlier } => (corrected.decision, earlier),
                 CorrectedOutcome::Waiting | CorrectedOutcome::NotLearned => return Ok(()),
             },
         };
-        self.state.learned.correct(place, &context, arm, (from, to), earlier);
+        self.state.learned.correct(place, &from, &to, earlier);
         self.learned_at = header.number;
         Ok(())
     }
@@ -144,11 +153,17 @@ impl LivePolicy {
         version >= self.state.learning_since
     }
 
-    /// A record, the option that was given and its outcome, as they are learned.
-    fn case(&self, record: &[RecordField], arm: Arm, outcome: f64) -> Result<HeldOutcome, Objection> {
+    /// A record, the option that was given and its outcomes, as they are learned.
+    fn case(
+        &self,
+        record: &[RecordField],
+        arm: Arm,
+        (outcome, guardrails): (f64, &BTreeMap<String, f64>),
+    ) -> Result<HeldOutcome, Objection> {
         let reader = &self.edition().reader;
         let context = reader.context(record).map_err(inconsistent)?;
         let reward = reader.reward(outcome, arm).map_err(inconsistent)?;
-        Ok(HeldOutcome { context, arm, reward, excluded: false })
+        let guardrails = reader.guardrails(guardrails).map_err(inconsistent)?;
+        Ok(HeldOutcome { context, arm, reward, guardrails, excluded: false })
     }
 }

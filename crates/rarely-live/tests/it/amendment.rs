@@ -1,5 +1,6 @@
 //! Amendments of a policy's document.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rarely_live::engine::{DecisionError, NewOutcome, PolicyHandle};
@@ -26,7 +27,7 @@ fn outcomes(handle: &PolicyHandle) -> u64 {
 
 fn report(bench: &Bench, handle: &PolicyHandle, decision: u64, outcome: f64, correction: Option<&str>) {
     let correction = correction.map(ToOwned::to_owned);
-    let report = NewOutcome::OfDecision { decision, outcome, correction };
+    let report = NewOutcome::OfDecision { decision, outcome, guardrails: BTreeMap::new(), correction };
     block_on(bench.engine.observe(handle, "ward", vec![report])).remove(0).expect("recorded");
 }
 

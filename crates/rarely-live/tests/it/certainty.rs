@@ -5,6 +5,7 @@ use rarely_live::RecordField;
 use rarely_live::engine::{NewOutcome, PolicyHandle};
 use rarely_live::event::ExternalDecision;
 use rarely_review::Verdict;
+use std::collections::BTreeMap;
 
 use crate::support::{Bench, block_on, document, signature};
 
@@ -25,9 +26,15 @@ fn report(
         let option = option(age, &mut rng);
         let outcome = (mean(age, option) + 0.1 * rng.normal()).clamp(-1.0, 2.0);
         let record = vec![RecordField::Number(age)];
-        let decision =
-            ExternalDecision { key: None, record, option: option.to_owned(), propensity: None, edition: None };
-        NewOutcome::External { decision, outcome, subject: None }
+        let decision = ExternalDecision {
+            key: None,
+            record,
+            option: option.to_owned(),
+            propensity: None,
+            edition: None,
+            time_ms: None,
+        };
+        NewOutcome::External { decision, outcome, guardrails: BTreeMap::new(), subject: None }
     });
     for result in block_on(bench.engine.observe(handle, "registry", reports.collect())) {
         result.expect("recorded");

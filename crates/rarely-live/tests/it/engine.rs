@@ -5,6 +5,7 @@ mod laws;
 use rarely_live::engine::{ChangeError, DecisionError, NewOutcome, OutcomeError};
 use rarely_live::{Objection, ProposalStatus, VersionOrigin};
 use rarely_review::Verdict;
+use std::collections::BTreeMap;
 
 use crate::support::{Bench, block_on, request, signature};
 
@@ -158,7 +159,9 @@ fn a_repeated_request_gets_the_same_response() {
     assert!(other.iter().all(|answer| matches!(answer, Err(DecisionError::KeyTaken { .. }))));
 
     let decision = *numbers.first().expect("one");
-    let report = |outcome, correction| vec![NewOutcome::OfDecision { decision, outcome, correction }];
+    let report = |outcome, correction| {
+        vec![NewOutcome::OfDecision { decision, outcome, guardrails: BTreeMap::new(), correction }]
+    };
     let observe = |reports| block_on(bench.engine.observe(&handle, "ward", reports)).remove(0);
     let event = observe(report(0.5, None)).expect("recorded").event;
     let twice = observe(report(0.5, None)).expect("known");
@@ -169,10 +172,16 @@ fn a_repeated_request_gets_the_same_response() {
     assert!(matches!(observe(report(0.7, because(" "))), Err(OutcomeError::NoReason(_))));
     observe(report(0.7, because("another slip"))).expect("corrected again");
     assert!(matches!(observe(report(9.0, None)), Err(OutcomeError::Value(_))));
-    let unknown = vec![NewOutcome::OfDecision { decision: 999, outcome: 0.1, correction: None }];
+    let unknown =
+        vec![NewOutcome::OfDecision { decision: 999, outcome: 0.1, guardrails: BTreeMap::new(), correction: None }];
     assert!(matches!(observe(unknown), Err(OutcomeError::Unknown(999))));
     let other = *numbers.last().expect("one");
-    let nothing = vec![NewOutcome::OfDecision { decision: other, outcome: 0.1, correction: Some("late".to_owned()) }];
+    let nothing = vec![NewOutcome::OfDecision {
+        decision: other,
+        outcome: 0.1,
+        guardrails: BTreeMap::new(),
+        correction: Some("late".to_owned()),
+    }];
     assert!(matches!(observe(nothing), Err(OutcomeError::NothingToCorrect(_))));
     assert_eq!(handle.live.lock().state().counts.corrections, 2);
     assert_eq!(handle.live.lock().state().learned.outcomes(), 1);
@@ -186,14 +195,12 @@ fn a_repeated_request_gets_the_same_response() {
     bench.verify();
 }
 
-/// A live policy would ignore guard-rails, fairness columns and rules by group: it is not registered.
+/// A live policy would ignore fairness columns and rules by group: it is not registered.
 #[test]
 fn what_only_a_review_takes_into_account_is_refused() {
     let bench = Bench::new();
     let plain = crate::support::document("", "none");
-    let guarded = "[[guardrails]]\noutcome = { column = \"stay\", range = [0, 9] }\nworse = \"higher\"\nmargin = 1\n";
     for (text, expected) in [
-        (format!("{plain}{guarded}"), "guard-rails"),
         (format!("fairness = [\"sex\"]\n{plain}"), "fairness columns"),
         (format!("{plain}[groups]\ncolumn = \"department\"\n"), "rules by group"),
     ] {

@@ -1,5 +1,6 @@
 //! Erasing people: nothing that tells about them is left in any file, and everything else is as it was, bit for bit.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -33,7 +34,7 @@ fn report(
     correction: Option<&str>,
 ) -> Result<u64, OutcomeError> {
     let correction = correction.map(ToOwned::to_owned);
-    let report = NewOutcome::OfDecision { decision, outcome, correction };
+    let report = NewOutcome::OfDecision { decision, outcome, guardrails: BTreeMap::new(), correction };
     block_on(bench.engine.observe(handle, "ward", vec![report])).remove(0).map(|recorded| recorded.event)
 }
 
@@ -59,9 +60,10 @@ fn with_person(control: &str, explore: &str, others: usize) -> (Bench, Arc<Polic
         option: "wait".to_owned(),
         propensity: None,
         edition: None,
+        time_ms: None,
     };
     let subject = Some(PERSON.to_owned());
-    let case = NewOutcome::External { decision: elsewhere, outcome: OUTCOME, subject };
+    let case = NewOutcome::External { decision: elsewhere, outcome: OUTCOME, guardrails: BTreeMap::new(), subject };
     block_on(bench.engine.observe(&handle, "registry", vec![case])).remove(0).expect("recorded");
     bench.people(&handle, 5);
     (bench, handle, decision)

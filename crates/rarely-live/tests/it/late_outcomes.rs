@@ -2,6 +2,7 @@
 
 use rarely_live::engine::{NewOutcome, PolicyHandle};
 use rarely_live::event::Registered;
+use std::collections::BTreeMap;
 
 use crate::support::{Bench, block_on};
 
@@ -10,7 +11,7 @@ const DAY_MS: u64 = 86_400_000;
 impl Bench {
     fn report(&self, handle: &PolicyHandle, decision: u64, outcome: f64, correction: bool) {
         let correction = correction.then(|| "typing error".to_owned());
-        let report = NewOutcome::OfDecision { decision, outcome, correction };
+        let report = NewOutcome::OfDecision { decision, outcome, guardrails: BTreeMap::new(), correction };
         block_on(self.engine.observe(handle, "ward", vec![report])).remove(0).expect("recorded");
     }
 }

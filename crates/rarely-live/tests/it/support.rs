@@ -1,5 +1,6 @@
 //! A policy with a known truth, a manual clock, and an engine over a store of its own.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -83,6 +84,7 @@ impl Bench {
             let report = NewOutcome::OfDecision {
                 decision: answer.decision,
                 outcome: outcome.clamp(-1.0, 2.0),
+                guardrails: BTreeMap::new(),
                 correction: None,
             };
             block_on(self.engine.observe(handle, "ward", vec![report])).remove(0).expect("recorded");
@@ -119,8 +121,9 @@ impl Bench {
                 option: option.to_owned(),
                 propensity: Some(0.5),
                 edition: Some(handle.edition().version).filter(|version| *version > 1),
+                time_ms: None,
             };
-            reports.push(NewOutcome::External { decision, outcome, subject: None });
+            reports.push(NewOutcome::External { decision, outcome, guardrails: BTreeMap::new(), subject: None });
         }
         for result in block_on(self.engine.observe(handle, "registry", reports)) {
             result.expect("recorded");

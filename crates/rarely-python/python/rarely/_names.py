@@ -35,6 +35,7 @@ AlgorithmName = Literal[
     "batched-elimination",
     "logistic-thompson",
     "rs-glincb",
+    "local-threshold",
     "random",
     "fixed",
 ]

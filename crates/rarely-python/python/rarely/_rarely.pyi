@@ -91,8 +91,10 @@ class Policy:
         epsilon: float = 0.05,
         alpha: float = 1.0,
         gap_scale: float = 10.0,
+        bandwidth: float = 0.4,
         discount: float | None = None,
         window: int | None = None,
+        arm_features: Any = None,
         baseline: int | None = None,
         baseline_mean: Any = None,
         certificates: bool = True,
@@ -123,6 +125,12 @@ class Policy:
         once: bool = False,
     ) -> list[Change]:
         """Learns from one outcome or from a block of them. Returns the changes that this led to, each with its certificate."""
+    def add_arm(self, *, prior_mean: Any = None, features: Any = None) -> int:
+        """Adds an arm, and returns its number. What was learned of the others stays."""
+    def remove_arm(self, arm: int) -> None:
+        """Removes an arm: it is played no more, and keeps its number and what was learned of it."""
+    def restore_arm(self, arm: int) -> None:
+        """Restores an arm that was removed."""
     def reconsider(self) -> list[Change]:
         """Tests the rule in force against everything learned so far. Returns the change, if one is justified."""
     def fit(self, X: Any, arms: Any, rewards: Any, *, sample_weight: Any = None) -> Self:
@@ -131,6 +139,12 @@ class Policy:
         """Learns, and returns the policy itself."""
     def predict(self, X: Any) -> Any:
         """The arms that the rule in force plays, without exploration."""
+    def transform(self, X: Any) -> Any:
+        """The estimated mean reward of every arm, a column for each: an array, or a frame if `set_output` says so."""
+    def set_output(self, *, transform: Literal["default", "pandas", "polars"] | None = None) -> Self:
+        """Chooses what `transform` returns, as scikit-learn's estimators do."""
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
+        """The columns of `transform`."""
     def plausible(self, X: Any) -> _Mask:
         """Which arms the data have not ruled out: for each row and each arm."""
     def intervals(self, X: Any) -> _Numbers:
@@ -192,6 +206,9 @@ class Policy:
     @property
     def counts_(self) -> _Arms:
         """Outcomes learned of each arm."""
+    @property
+    def available_(self) -> _Mask:
+        """Which arms may be played: false of those that were removed."""
     @property
     def rounds_(self) -> int:
         """Outcomes observed."""
@@ -394,7 +411,7 @@ _Simulated: TypeAlias = tuple[dict[str, Any], dict[str, dict[str, Any]], Figure,
 
 def simulate(given: dict[str, Any], told: dict[str, Any], place: dict[str, Any]) -> _Simulated: ...
 def sweep(vary: list[str], given: dict[str, Any], told: dict[str, Any], place: dict[str, Any]) -> _Simulated: ...
-def frontier(given: dict[str, Any], place: dict[str, Any]) -> _Simulated: ...
+def frontier(given: dict[str, Any], told: dict[str, Any], place: dict[str, Any]) -> _Simulated: ...
 def reproduce(
     data: Sequence[str | os.PathLike[str]],
     *,

@@ -23,6 +23,7 @@ import uuid
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from email.utils import parsedate_to_datetime
 from functools import partial
 from http.client import HTTPConnection, HTTPSConnection
@@ -139,19 +140,27 @@ class Client:
                 line.connection.close()
 
     def decide(
-        self, policy: str, record: Mapping[str, Any], *, key: str | None = None, explain: bool = False,
-        subject: str | None = None,
+        self, policy: str, record: Mapping[str, Any], *,
+        key: str | None = None, explain: bool = False, version: int | None = None, subject: str | None = None,
     ) -> Decision:  # fmt: skip
         """Requests a decision. The same key with the same record returns the same decision; without a key, a new one is made.
 
+        ``version`` names a version of the policy whose rule decides, instead of the one in force.
         ``subject`` names the person: what the log has about the person is then encrypted, and :meth:`erase` erases it.
         """
-        asked = {"record": dict(record), "key": _key(key), "explain": explain, "subject": subject}
+        asked: Json = {
+            "record": dict(record),
+            "key": _key(key),
+            "explain": explain,
+            "subject": subject,
+            **_pinned(version),
+        }
         return _typed(Decision, self._post(_of(policy, "decisions"), asked))
 
     def decide_many(
-        self, policy: str, records: Iterable[Mapping[str, Any]], *, keys: Sequence[str] | None = None
-    ) -> list[Decision | ServiceError]:
+        self, policy: str, records: Iterable[Mapping[str, Any]], *,
+        keys: Sequence[str] | None = None, version: int | None = None,
+    ) -> list[Decision | ServiceError]:  # fmt: skip
         """Requests many decisions, in batches. Returns for each record, in order, its decision or its error.
 
         If a whole batch fails, each of its records gets that error; if it is the first batch, the error is raised.
@@ -160,7 +169,9 @@ class Client:
         if keys is not None and len(keys) != len(records):
             help = "give a key for each record, or none"
             raise DataError(f"there are {len(records)} records and {len(keys)} keys", help=help)
-        asked = [{"record": dict(record), "key": _key(keys[at] if keys else None)} for at, record in enumerate(records)]
+        pinned = _pinned(version)
+        numbered = enumerate(records)
+        asked = [{"record": dict(one), "key": _key(keys[at] if keys else None), **pinned} for at, one in numbered]
         return self._batches(_of(policy, "decisions"), asked, Decision)
 
     def observe(
@@ -171,9 +182,13 @@ class Client:
         *,
         correction: bool = False,
         reason: str | None = None,
+        guardrails: Mapping[str, float] | None = None,
     ) -> Reported:
-        """Reports the outcome of a decision. Another one than before is refused (409), unless it is a correction, with a reason."""
-        report: Json = {"decision": _number(decision), "outcome": outcome}
+        """Reports the outcome of a decision. Another one than before is refused (409), unless it is a correction, with a reason.
+
+        ``guardrails`` has the outcomes of the document's guard-rails, by column.
+        """
+        report: Json = {"decision": _number(decision), "outcome": outcome, **_guarded(guardrails)}
         report.update({"correction": correction, "reason": reason} if correction or reason else {})
         return _typed(Reported, self._post(_of(policy, "outcomes"), report))
 
@@ -186,7 +201,8 @@ class Client:
 
     def record(
         self, policy: str, record: Mapping[str, Any], option: str, outcome: float, *,
-        key: str | None = None, propensity: float | None = None, subject: str | None = None,
+        key: str | None = None, propensity: float | None = None, guardrails: Mapping[str, float] | None = None,
+        subject: str | None = None,
     ) -> Reported:  # fmt: skip
         """Reports a decision that was made elsewhere, with its outcome."""
         observed = {
@@ -196,8 +212,18 @@ class Client:
             "key": _key(key),
             "propensity": propensity,
             "subject": subject,
+            **_guarded(guardrails),
         }
         return _typed(Reported, self._post(_of(policy, "observations"), observed))
+
+    def import_history(self, policy: str, decisions: Iterable[Mapping[str, Any]]) -> list[Reported | ServiceError]:
+        """Imports decisions from before the policy was run, the oldest first, in batches, as :meth:`decide_many` does.
+
+        Each has ``time`` (a text in ISO 8601, or a ``datetime`` with its zone), ``record``, ``option`` and ``outcome``, and may have ``key`` and
+        ``propensity``. Give keys, so that an import that was interrupted can be sent again. It is possible until the first decision.
+        """
+        past = [{**one, "time": _time(one.get("time")), "record": dict(one.get("record", {}))} for one in decisions]
+        return self._batches(_of(policy, "history"), past, Reported)
 
     def decision(self, policy: str, number: Decision | int) -> Json:
         """Everything needed to reconstruct a decision."""
@@ -462,6 +488,22 @@ def _of(policy: str, *parts: object) -> str:
 
 def _key(key: str | None) -> str:
     return str(uuid.uuid4()) if key is None else key
+
+
+def _pinned(version: int | None) -> Json:
+    return {} if version is None else {"version": version}
+
+
+def _guarded(guardrails: Mapping[str, float] | None) -> Json:
+    return {} if guardrails is None else {"guardrails": dict(guardrails)}
+
+
+def _time(time: object) -> object:
+    if not isinstance(time, datetime):
+        return time
+    if time.tzinfo is None:
+        raise DataError(f"the time {time} has no zone", help="use a datetime with tzinfo, or a text")
+    return time.isoformat()
 
 
 def _number(decision: Decision | int) -> int:

@@ -36,7 +36,7 @@ import numpy.typing as npt
 
 from .errors import ExperimentError
 
-__all__ = ["ContextualBandits", "Function", "MABWiser", "Named", "PerArm", "River", "adapted"]
+__all__ = ["ContextualBandits", "Function", "MABWiser", "Named", "PerArm", "River", "adapted", "policy_name"]
 
 _Rows = npt.NDArray[np.float64]
 _Arms = npt.NDArray[np.int64]
@@ -285,7 +285,9 @@ def contestants(given: Union[str, Iterable[Any]], block: int) -> list[Union[str,
         if isinstance(each, str):
             found.append(each.strip())
             continue
-        own, name, rows = (each.policy, each.name, each.block) if isinstance(each, Named) else (each, _name(each), None)
+        own, name, rows = (
+            (each.policy, each.name, each.block) if isinstance(each, Named) else (each, policy_name(each), None)
+        )
         name = _free(name, taken)
         found.append((name, _maker(own if isinstance(own, type) else adapted(own)), rows or block))
     return found
@@ -295,7 +297,8 @@ def _maker(policy: Any) -> Callable[[int, int, int, int, int], _Run]:
     return lambda arms, dimension, rounds, seed, run: _Run(policy, arms, dimension, rounds, seed, run)
 
 
-def _name(policy: Any) -> str:
+def policy_name(policy: Any) -> str:
+    """What tables call a policy of your own."""
     name = getattr(policy, "name", None) or getattr(policy, "__name__", None)
     return name if isinstance(name, str) else type(policy).__name__
 

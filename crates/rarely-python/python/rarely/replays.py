@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Optional, Union
 
@@ -15,8 +15,9 @@ from ._rarely import Policy
 from .errors import EvaluateError, ExperimentError
 from .policies import contestants
 from .tables import Table
+from .worlds import LogWorld
 
-__all__ = ["LogReplay", "Replay", "replay", "replay_log"]
+__all__ = ["LogReplay", "Replay", "played_log", "replay", "replay_log"]
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,8 @@ class LogReplay:
     floor: float
     #: What the values rest on.
     assumes: str
+    #: What was run: version, seed, command, and the noise that was declared to our algorithms with where it comes from.
+    settings: dict[str, Any]
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name} {value:.3g}" for name, value in zip(self.summary["name"], self.summary["value"]))
@@ -101,6 +104,7 @@ def replay_log(
     minimum_propensity: Optional[float] = None,
     runs: int = 5,
     seed: int = 1,
+    command: Optional[str] = None,
     **settings: Any,
 ) -> LogReplay:
     """Lets algorithms that learn meet a log with propensities as if it were a world.
@@ -113,7 +117,7 @@ def replay_log(
     least one in the log.
 
     The log and its parts are as in :func:`evaluate`; ``algorithms`` as in :func:`simulate`, and policies of :class:`Policy`. Names are built
-    with ``settings``. The interval of a value is normal, from the accepted rows of one run: runs share their rows, so that more of them do
+    with ``settings``; their noise is estimated from the log unless it is given, and ``LogReplay.settings`` says so. The interval of a value is normal, from the accepted rows of one run: runs share their rows, so that more of them do
     not make it narrower.
 
     >>> import numpy as np, rarely
@@ -134,6 +138,9 @@ def replay_log(
     count = int(rows.arms.max(initial=0)) + 1 if arm_count is None else arm_count
     if rows.propensities.ndim == 2:
         count = rows.propensities.shape[1]
+    source = None
+    if settings.get("noise") is None:
+        settings["noise"], source = _noise(rows, count), _NOISE_SOURCE
     players = contestants(_listed(algorithms), 1)
     records: list[dict[str, Any]] = []
     for run in range(runs):
@@ -144,8 +151,70 @@ def replay_log(
             records.append(
                 {"name": name, "run": run, **_played(policy, rows, luck, np.random.default_rng([seed, run, _DRAWS]))}
             )
-    return LogReplay(_summary(records), Table.of(records), floor, _ASSUMES)
+    about = {
+        "version": _rarely.__version__,
+        "seed": seed,
+        "command": command or f"rarely.replay_log(runs={runs}, seed={seed})",
+    }
+    summary, table = _summary(records), Table.of(records)
+    summary.made_by = table.made_by = about
+    own = {"runs": runs, "rows": rows.count, "declared_noise": settings.get("noise"), "declared_noise_source": source}
+    return LogReplay(summary, table, floor, _ASSUMES, {**about, **own})
 
+
+_NOISE_SOURCE = "estimated from the residuals of least squares for each arm"
+
+
+def _noise(rows: EvaluationRows, arms: int) -> float:
+    """The standard deviation of the rewards around least squares, for each arm."""
+    assert rows.contexts is not None, "checked by the caller"
+    squares, freedom = 0.0, 0
+    for arm in range(arms):
+        X, y = rows.contexts[rows.arms == arm], rows.rewards[rows.arms == arm]
+        if len(y) > X.shape[1]:
+            residuals = y - X @ np.linalg.lstsq(X, y, rcond=None)[0]
+            squares, freedom = squares + float(residuals @ residuals), freedom + len(y) - int(np.linalg.matrix_rank(X))
+    if not (freedom > 0 and squares > 0):
+        raise EvaluateError(
+            "the noise cannot be estimated from the log: too few rows, or no noise", help="give noise=..."
+        )
+    return float(np.sqrt(squares / freedom))
+
+
+#: Settings of :func:`rarely.simulate` that mean something on a log, with what :class:`Policy` calls them.
+_ON_A_LOG = {
+    "declared_noise": "noise",
+    "explore": "explore",
+    "sets": "sets",
+    "penalty": "penalty",
+    "norm_bound": "norm_bound",
+    "prior_mean": "prior_mean",
+    "error_probability": "error_probability",
+    "tolerance": "tolerance",
+}
+
+
+def played_log(world: LogWorld, settings: Mapping[str, Any], defaults: Mapping[str, Any]) -> LogReplay:
+    """A log as a world of :func:`rarely.simulate`. A setting that does nothing there is an error."""
+    used = {*_ON_A_LOG, "algorithms", "runs", "seed", "progress", "threads"}
+    for name, value in settings.items():
+        if name not in used and value is not defaults[name] and value != defaults[name]:
+            raise ExperimentError(f"{name} does nothing where a log is replayed", help=f"leave out {name}")
+    told = {own: settings[name] for name, own in _ON_A_LOG.items() if settings[name] is not None}
+    if told.get("norm_bound") == "auto":
+        raise ExperimentError('norm_bound = "auto", but nobody knows the true norm of a log', help="give a number")
+    algorithms = settings["algorithms"]
+    if algorithms == "all":
+        algorithms = [name for name in _rarely.ALGORITHMS if name not in _NOT_ON_A_LOG]
+    given = [f"{name}={settings[name]!r}" for name in (*_ON_A_LOG, "runs", "seed") if settings[name] != defaults[name]]
+    command = f"rarely.simulate({', '.join([repr(world), *given])})"
+    return replay_log(
+        world.log, algorithms, runs=settings["runs"], seed=settings["seed"], command=command, **world.parts, **told
+    )
+
+
+#: They need a baseline, or outcomes from 0 to 1.
+_NOT_ON_A_LOG = ("clucb", "clucb2", "logistic-thompson", "rs-glincb")
 
 #: Streams of their own: a log that was drawn from the same seed must not share its random numbers with the coins. They are not 0 or small,
 #: because numpy takes [1, 0] and 1 for the same seed.

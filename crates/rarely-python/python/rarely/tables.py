@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Optional
 
 import numpy as np
 
@@ -30,6 +30,16 @@ class Table(dict[str, Any]):
     >>> table["regret"].mean().round(2)
     np.float64(0.15)
     """
+
+    #: Version, seed and command that made it; it is written with the table. ``None`` if nobody said so.
+    made_by: Optional[Mapping[str, Any]]
+
+    def __init__(self, columns: Mapping[str, Any], made_by: Optional[Mapping[str, Any]] = None) -> None:
+        super().__init__(columns)
+        self.made_by = made_by
+
+    def __reduce__(self) -> tuple[type[Table], tuple[dict[str, Any], Optional[Mapping[str, Any]]]]:
+        return type(self), (dict(self), self.made_by)
 
     @classmethod
     def of(cls, records: Iterable[Mapping[str, Any]]) -> Table:
@@ -62,10 +72,12 @@ class Table(dict[str, Any]):
         return pyarrow.table(dict(self))
 
     def to_csv(self) -> str:
-        """As CSV with a header, every number with all its digits; missing ones are empty."""
-        lines = [",".join(map(_quoted, self))]
+        """As CSV with a header, every number with all its digits; missing ones are empty. The last columns say what made it."""
+        about = {name: str(part) for name, part in (self.made_by or {}).items() if name not in self}
+        lines = [",".join(map(_quoted, [*self, *about]))]
         for row in range(self.rows):
-            lines.append(",".join(_quoted(_cell(column[row], full=True)) for column in self.values()))
+            cells = [_cell(column[row], full=True) for column in self.values()]
+            lines.append(",".join(map(_quoted, [*cells, *about.values()])))
         return "\n".join(lines) + "\n"
 
     def to_markdown(self) -> str:
@@ -80,7 +92,11 @@ class Table(dict[str, Any]):
         """
         lines = [list(self), *([_cell(column[row]) for column in self.values()] for row in range(self.rows))]
         rows = ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
-        return "\n".join([rows[0], "|" + "---|" * len(self), *rows[1:]]) + "\n"
+        # Two hyphens end a comment; a word joiner between them does not show.
+        about = (
+            [] if self.made_by is None else [f"<!-- {self._origin().replace('--', '-' + chr(0x2060) + '-')} -->", ""]
+        )
+        return "\n".join([*about, rows[0], "|" + "---|" * len(self), *rows[1:]]) + "\n"
 
     def to_latex(self) -> str:
         """As a LaTeX ``tabular``, with the rules of the package booktabs; numbers are aligned to the right.
@@ -99,7 +115,14 @@ class Table(dict[str, Any]):
         lines = [list(self), *([_cell(column[row]) for column in self.values()] for row in range(self.rows))]
         rows = [" & ".join(map(_escaped, line)) + r" \\" for line in lines]
         body = [r"\toprule", rows[0], r"\midrule", *rows[1:], r"\bottomrule"]
-        return "\n".join([rf"\begin{{tabular}}{{{aligned}}}", *body, r"\end{tabular}"]) + "\n"
+        about = [] if self.made_by is None else [f"% {self._origin()}"]
+        return "\n".join([*about, rf"\begin{{tabular}}{{{aligned}}}", *body, r"\end{tabular}"]) + "\n"
+
+    def _origin(self) -> str:
+        made_by = self.made_by or {}
+        return f"rarely {made_by.get('version')}, seed {made_by.get('seed')}: {made_by.get('command')}".replace(
+            "\n", " "
+        )
 
     def __repr__(self) -> str:
         return f"<rarely.Table: {self.rows} rows, columns {', '.join(self)}>"

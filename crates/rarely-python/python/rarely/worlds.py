@@ -4,7 +4,9 @@ Every outcome of every arm is known in advance, so that all algorithms meet the 
 
 - :func:`from_means`: a function from contexts to mean outcomes, with noise;
 - :func:`from_table`: a data frame or arrays with the outcome of every arm;
-- :func:`from_classes`: a classification data set, with a reward of 1 for the right class.
+- :func:`from_classes`: a classification data set, with a reward of 1 for the right class;
+- :func:`from_log`: a log with propensities, of which only what was done is known. It is replayed honestly, and only what algorithms would
+  have earned comes out, for :func:`rarely.simulate`.
 
 >>> import numpy as np, rarely
 >>> from rarely import worlds
@@ -25,7 +27,7 @@ import numpy.typing as npt
 from ._arrays import contexts as as_contexts
 from .errors import DataError
 
-__all__ = ["World", "from_classes", "from_means", "from_table"]
+__all__ = ["LogWorld", "World", "from_classes", "from_log", "from_means", "from_table"]
 
 _Numbers = npt.NDArray[np.float64]
 #: A label, and rows of contexts, outcomes and mean outcomes.
@@ -147,6 +149,49 @@ def from_classes(X: Any, y: Optional[npt.ArrayLike] = None, *, intercept: bool =
     world = from_table(rows, rewards, label=label)
     world.classes = classes
     return world
+
+
+class LogWorld:
+    """A log with propensities, as a world: see :func:`from_log`."""
+
+    def __init__(self, log: Any, parts: dict[str, Any], label: str) -> None:
+        #: What titles call it.
+        self.label = label
+        self.log = log
+        self.parts = parts
+
+    def __repr__(self) -> str:
+        return f"<rarely.worlds.LogWorld: {self.label}>"
+
+
+def from_log(
+    log: Any,
+    *,
+    contexts: Any = None,
+    arms: Any = None,
+    rewards: Any = None,
+    propensities: Any = None,
+    arm_count: Optional[int] = None,
+    minimum_propensity: Optional[float] = None,
+    label: str = "log",
+) -> LogWorld:
+    """A log with propensities. The log and its parts are as in :func:`rarely.evaluate`, ``minimum_propensity`` as in :func:`rarely.replay_log`.
+
+    An algorithm meets the rows of the log. A row counts if it chose what was done, with a probability that corrects for the propensities
+    (Li et al. 2011). Nobody knows what another arm would have brought, so that there is no regret: :func:`rarely.simulate` returns a
+    :class:`rarely.LogReplay`, with what each algorithm earned and its interval.
+
+    >>> import numpy as np, rarely
+    >>> rng = np.random.default_rng(1)
+    >>> arms = rng.integers(2, size=2000)
+    >>> log = {"contexts": np.ones((2000, 1)), "arms": arms, "rewards": 0.3 + 0.4 * arms + 0.1 * rng.normal(size=2000),
+    ...        "propensities": np.full(2000, 0.5)}
+    >>> found = rarely.simulate(from_log(log), algorithms=["thompson", "random"], runs=1)
+    >>> [round(float(value), 1) for value in found.summary["value"]]
+    [0.7, 0.5]
+    """
+    parts = {"contexts": contexts, "arms": arms, "rewards": rewards, "propensities": propensities}
+    return LogWorld(log, {**parts, "arm_count": arm_count, "minimum_propensity": minimum_propensity}, label)
 
 
 def _drawer(

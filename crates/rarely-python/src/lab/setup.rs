@@ -9,8 +9,8 @@ use pyo3::types::PyDict;
 use rarely_core::{Algorithm, Certificates, Profile, UnknownNoise};
 use rarely_data::Counterfactuals;
 use rarely_lab::{
-    Assumptions, Contestant, ContestantResult, CounterfactualTable, Experiment, ExperimentDescription, NoiseSource,
-    NormBound, WorldProperties, WorldSource, frontier,
+    Assumptions, Contestant, ContestantResult, CounterfactualTable, Experiment, ExperimentDescription, ExperimentError,
+    NoiseSource, NormBound, RunContext, WorldProperties, WorldSource, frontier,
 };
 
 use super::player::PythonAlgorithm;
@@ -24,6 +24,8 @@ pub(super) struct Setup {
     noise: f64,
     noise_source: Option<&'static str>,
     label: Option<String>,
+    /// The call, as its user wrote it.
+    command: String,
 }
 
 /// An algorithm as Python gives it: a name of the table, or a name with what makes its player for each run and its block.
@@ -65,7 +67,24 @@ impl Setup {
             properties,
             ..Experiment::new(source, get(given, "runs")?.extract()?, get(given, "seed")?.extract()?)
         };
-        Ok(Self { experiment, contestants, assumptions, noise, noise_source, label })
+        let command = get(given, "command")?.extract()?;
+        Ok(Self { experiment, contestants, assumptions, noise, noise_source, label, command })
+    }
+
+    /// It, if every contestant can play.
+    pub(super) fn checked(self, py: Python<'_>) -> PyResult<Self> {
+        self.experiment.check(&self.contestants).map_err(|error| error::EXPERIMENT.explain(py, &error))?;
+        Ok(self)
+    }
+
+    /// Runs of all contestants.
+    pub(super) fn runs(&self) -> u64 {
+        self.experiment.runs * self.contestants.len() as u64
+    }
+
+    /// Plays them.
+    pub(super) fn run(&self, context: &RunContext<'_>) -> Result<Vec<ContestantResult>, ExperimentError> {
+        self.experiment.run(&self.contestants, context)
     }
 
     /// The same with every algorithm of the table over the settings that trade regret for changes.
@@ -84,7 +103,7 @@ impl Setup {
         py: Python<'_>,
         results: impl IntoIterator<Item = &'a ContestantResult>,
     ) -> PyResult<ExperimentDescription> {
-        let described = self.experiment.describe(&self.assumptions, results);
+        let described = self.experiment.describe(self.command.clone(), &self.assumptions, results);
         let mut described = described.map_err(|error| error::EXPERIMENT.explain(py, &error))?;
         described.declared_noise_source = self.noise_source;
         described.environment.label.clone_from(&self.label);

@@ -6,8 +6,8 @@ use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rarely_core::{
-    Algorithm, Arm, Certificates, Contexts, Deviations, Forgetting, Growth, MinimumGain, Noise, Policy, Settings,
-    SettingsError, Share, UnknownNoise,
+    Algorithm, Arm, ArmChange, Certificates, Contexts, Deviations, Forgetting, Growth, MinimumGain, Noise, Policy,
+    Settings, SettingsError, Share, UnknownNoise,
 };
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +30,8 @@ pub(super) struct Params {
     pub(super) population: Option<Vec<f64>>,
     pub(super) sets: Option<String>,
     pub(super) tuning: TuningParams,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) arm_features: Option<Vec<f64>>,
     pub(super) baseline: Option<usize>,
     pub(super) baseline_mean: Option<Vec<f64>>,
     pub(super) certificates: bool,
@@ -78,6 +80,8 @@ pub(super) struct TuningParams {
     pub(super) alpha: f64,
     #[serde(default = "default_gap_scale")]
     pub(super) gap_scale: f64,
+    #[serde(default = "default_bandwidth")]
+    pub(super) bandwidth: f64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) discount: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -90,6 +94,10 @@ fn default_epsilon() -> f64 {
 
 fn default_alpha() -> f64 {
     rarely_core::Tuning::default().alpha.get()
+}
+
+fn default_bandwidth() -> f64 {
+    rarely_core::Tuning::default().bandwidth.get()
 }
 
 fn default_gap_scale() -> f64 {
@@ -105,6 +113,13 @@ fn three() -> Option<f64> {
 /// Numbers given for a parameter array.
 pub(super) fn numbers(given: Option<&Bound<'_, PyAny>>, name: &str, dimension: usize) -> PyResult<Option<Vec<f64>>> {
     given.map(|given| flat(given, name, dimension)).transpose()
+}
+
+/// Numbers in rows of any one length, or in a line.
+pub(super) fn rows_of_any_length(given: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec<f64>>> {
+    let Some(given) = given else { return Ok(None) };
+    let array = given.py().import("numpy")?.call_method1("asarray", (given, "float64"))?;
+    Ok(Some(array.call_method0("ravel")?.extract()?))
 }
 
 /// A whole number from 0; a negative or too large one is a `SettingsError`.
@@ -134,6 +149,34 @@ pub(super) fn optional_count(given: &Bound<'_, PyAny>) -> PyResult<Option<usize>
 }
 
 impl Params {
+    /// The prior mean of an arm, where every arm has the same number.
+    pub(super) fn common_prior_mean(&self) -> Option<Vec<f64>> {
+        match self.prior_mean.as_deref() {
+            Some(&[value]) => Some(vec![value; self.dimension]),
+            _ => None,
+        }
+    }
+
+    /// The settings of a policy to which an arm was added.
+    pub(super) fn grown(&mut self, change: &ArmChange) {
+        let ArmChange::Add { prior_mean, features } = change else { return };
+        let zeros = vec![0.0; self.dimension];
+        if prior_mean.is_some() || self.prior_mean.is_some() {
+            let common = self.common_prior_mean().unwrap_or_else(|| zeros.clone());
+            let own = self.prior_mean.take().filter(|values| values.len() > 1 || self.dimension * self.arms == 1);
+            let mut all = own.unwrap_or_else(|| common.repeat(self.arms));
+            all.extend(prior_mean.as_ref().unwrap_or(&zeros));
+            self.prior_mean = Some(all);
+        }
+        if let Some(deployed) = &mut self.deployed {
+            deployed.extend(&zeros);
+        }
+        if let (Some(all), Some(own)) = (&mut self.arm_features, features) {
+            all.extend(own);
+        }
+        self.arms += 1;
+    }
+
     /// Builds the policy.
     pub(super) fn build(&self, py: Python<'_>) -> PyResult<Box<dyn Policy>> {
         self.settings().and_then(Settings::build).map_err(|error| error::SETTINGS.explain(py, &error))
@@ -174,6 +217,9 @@ impl Params {
         }
         if let Some(values) = &self.population {
             settings = settings.population(Contexts::new(values, self.dimension)?)?;
+        }
+        if let Some(features) = &self.arm_features {
+            settings = settings.arm_features(features.clone())?;
         }
         // Only `clucb` uses the mean, and it needs one.
         let unknown = vec![0.0; self.dimension];
@@ -221,8 +267,14 @@ impl Params {
         all.set_item("epsilon", self.tuning.epsilon)?;
         all.set_item("alpha", self.tuning.alpha)?;
         all.set_item("gap_scale", self.tuning.gap_scale)?;
+        all.set_item("bandwidth", self.tuning.bandwidth)?;
         all.set_item("discount", self.tuning.discount)?;
         all.set_item("window", self.tuning.window)?;
+        let features = self
+            .arm_features
+            .as_ref()
+            .map(|values| crate::array::matrix(py, (values.len() / self.arms.max(1)).max(1), values.clone()));
+        all.set_item("arm_features", features.transpose()?)?;
         all.set_item("baseline", self.baseline)?;
         all.set_item("baseline_mean", rows(&self.baseline_mean)?)?;
         all.set_item("certificates", self.certificates)?;
@@ -257,6 +309,7 @@ impl TuningParams {
             epsilon: Share::named("epsilon", self.epsilon)?,
             alpha: Deviations::new(self.alpha)?,
             gap_scale: Growth::new(self.gap_scale)?,
+            bandwidth: Share::named("bandwidth", self.bandwidth)?,
             forgetting: self.forgetting()?,
             ..rarely_core::Tuning::default()
         })

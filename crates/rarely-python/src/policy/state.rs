@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
-use rarely_core::{Arm, Contexts, DecideError, Decision, Evidence, Learner, Policy, Rng, Rule};
+use rarely_core::{Arm, ArmChange, Contexts, DecideError, Decision, Evidence, Learner, Policy, Rng, Rule};
 
 use super::params::Params;
+use crate::error;
 use crate::evidence::PyChange;
 
 /// What the lock of a policy protects.
@@ -34,6 +35,18 @@ impl PyPolicyState {
             versions: self.versions.clone(),
             feature_names: self.feature_names.clone(),
         }
+    }
+
+    /// The same policy with nothing learned. Removed arms stay removed: that is no evidence.
+    pub(super) fn forgotten(&self, py: Python<'_>) -> PyResult<Self> {
+        let mut fresh = Self::new(py, self.params.clone())?;
+        for (arm, available) in self.policy.available().unwrap_or_default().iter().enumerate() {
+            if !available {
+                let removed = fresh.policy.change_arms(&ArmChange::Remove(Arm::new(arm)));
+                removed.map_err(|error| error::SETTINGS.explain(py, &error))?;
+            }
+        }
+        Ok(fresh)
     }
 
     /// Records a change.

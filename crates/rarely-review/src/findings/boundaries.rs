@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::numbers::{number, percent, with_unit};
 use super::units::running_unit;
 use crate::judgement::{PairBoundary, Standing};
+use crate::running_variable::RunningVariable;
 
 /// Where the rule in force stands.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -92,7 +93,7 @@ impl BoundaryFinding {
         let (i, j) = pair.options;
         let options = [i, j].map(|option| document.options()[option].clone());
         Self {
-            sentence: sentence(&options, pair, running_unit(document)),
+            sentence: sentence(&options, pair, running_unit(document), declared_span(document)),
             options,
             plausible: pair.plausible,
             angle_degrees: pair.angle_degrees,
@@ -104,7 +105,7 @@ impl BoundaryFinding {
 }
 
 /// `watch / treat at 140 mmHg: implausible, 12.4 mmHg from the nearest plausible cut. The data allow a cut …`
-fn sentence([first, second]: &[String; 2], pair: &PairBoundary, unit: &str) -> String {
+fn sentence([first, second]: &[String; 2], pair: &PairBoundary, unit: &str, span: Option<(f64, f64)>) -> String {
     let at = pair.threshold.map_or_else(String::new, |at| format!(" at {}", with_unit(&number(at, 5), unit)));
     let state = match (pair.plausible, pair.told_apart) {
         (true, true) => "plausible".to_owned(),
@@ -114,8 +115,8 @@ fn sentence([first, second]: &[String; 2], pair: &PairBoundary, unit: &str) -> S
             None => "implausible".to_owned(),
         },
     };
-    let allowed =
-        pair.interval.as_ref().map_or_else(String::new, |allowed| format!(" {}", allowed_cuts(allowed, unit)));
+    let allowed = pair.interval.map(|allowed| span.map_or(allowed, |span| within(allowed, span)));
+    let allowed = allowed.map_or_else(String::new, |allowed| format!(" {}", allowed_cuts(&allowed, unit)));
     format!("{first} / {second}{at}: {state}.{allowed}")
 }
 
@@ -131,6 +132,28 @@ fn distance(at: f64, allowed: Thresholds) -> Option<f64> {
     (away > 0.0).then_some(away)
 }
 
+/// The lowest and the highest value along which the rule cuts, as the document declares them.
+fn declared_span(document: &PolicyDocument) -> Option<(f64, f64)> {
+    let running = RunningVariable::of(document, document.rule());
+    let span = running.map(|running| (running.span(), running.offset));
+    let only = document.features().first().and_then(rarely_policy::Feature::range);
+    span.map(|((low, high), offset)| (low + offset, high + offset)).or(only)
+}
+
+/// Cuts within what the document declares. One beyond it gives everyone the same option, wherever it is.
+fn within(allowed: Thresholds, (lowest, highest): (f64, f64)) -> Thresholds {
+    match allowed {
+        Thresholds::Between { low, high } if low <= lowest && highest <= high => Thresholds::Everything,
+        Thresholds::Between { low, high } if low <= lowest && lowest <= high => Thresholds::AtMost { high },
+        Thresholds::Between { low, high } if low <= highest && highest <= high => Thresholds::AtLeast { low },
+        Thresholds::AtMost { high } if highest <= high => Thresholds::Everything,
+        Thresholds::AtLeast { low } if low <= lowest => Thresholds::Everything,
+        Thresholds::Outside { low, high } if low < lowest && high <= highest => Thresholds::AtLeast { low: high },
+        Thresholds::Outside { low, high } if highest < high && lowest <= low => Thresholds::AtMost { high: low },
+        other => other,
+    }
+}
+
 /// `The data allow a cut between 128.3 and 131.7 mmHg.`
 fn allowed_cuts(thresholds: &Thresholds, unit: &str) -> String {
     let four = |value: f64| number(value, 4);
@@ -144,4 +167,31 @@ fn allowed_cuts(thresholds: &Thresholds, unit: &str) -> String {
         Thresholds::Nothing => return "No cut of this score is plausible.".to_owned(),
     };
     format!("The data allow a cut {place}.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cuts_are_said_within_the_declared_range() {
+        use Thresholds::{AtLeast, AtMost, Between, Everything, Nothing, Outside};
+        for (allowed, said) in [
+            (Between { low: 90.0, high: 130.0 }, Between { low: 90.0, high: 130.0 }),
+            (Between { low: -40.0, high: 130.0 }, AtMost { high: 130.0 }),
+            (Between { low: 130.0, high: 900.0 }, AtLeast { low: 130.0 }),
+            (Between { low: -40.0, high: 900.0 }, Everything),
+            // All of them give everyone the same option.
+            (Between { low: 230.0, high: 900.0 }, Between { low: 230.0, high: 900.0 }),
+            (AtMost { high: 230.0 }, Everything),
+            (AtMost { high: 130.0 }, AtMost { high: 130.0 }),
+            (AtLeast { low: 70.0 }, Everything),
+            (Outside { low: 10.0, high: 130.0 }, AtLeast { low: 130.0 }),
+            (Outside { low: 130.0, high: 230.0 }, AtMost { high: 130.0 }),
+            (Outside { low: 90.0, high: 130.0 }, Outside { low: 90.0, high: 130.0 }),
+            (Nothing, Nothing),
+        ] {
+            assert_eq!(within(allowed, (80.0, 220.0)), said, "{allowed:?}");
+        }
+    }
 }

@@ -69,10 +69,7 @@ impl GapsFinding {
                 .collect(),
             thin: gaps.thin.clone(),
             thin_sentences: document.options().iter().filter_map(|option| thin_sentence(option, &gaps.thin)).collect(),
-            thin_meaning: (!gaps.thin.is_empty()).then_some(
-                "Where an option was never or hardly ever tried, its effect is extrapolated along a straight line from \
-                 different people.",
-            ),
+            thin_meaning: (!gaps.thin.is_empty()).then_some(THIN_MEANING),
             forecast: gaps.forecast.as_ref().map(|forecast| ForecastFinding {
                 sentence: forecast_sentence(document.change().explore, forecast),
                 forecast: forecast.clone(),
@@ -82,6 +79,10 @@ impl GapsFinding {
         }
     }
 }
+
+/// What it means where an option was never or hardly ever tried.
+pub const THIN_MEANING: &str = "Where an option was never or hardly ever tried, its effect is extrapolated along a straight line from \
+                                different people.";
 
 /// A title for some places where an option was never or hardly ever tried.
 pub fn thin_title(places: usize) -> String {

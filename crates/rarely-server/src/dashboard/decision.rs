@@ -1,5 +1,6 @@
 //! One decision explained: why a person got an option.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::{Path, State};
@@ -7,7 +8,7 @@ use axum::response::Html;
 use maud::{Markup, html};
 use rarely_core::{Context, Reason};
 use rarely_live::engine::OutcomeError;
-use rarely_live::event::{Decided, Event};
+use rarely_live::event::{Corrected, Decided, Event, Observed};
 use rarely_live::{DocumentEdition, Engine, LivePolicy, RecordField, Version};
 use rarely_policy::PolicyDocument;
 use rarely_policy::number::short;
@@ -66,6 +67,8 @@ pub(super) fn recent(engine: &Engine, policy: u64, most: usize) -> Result<Vec<Re
 struct ReportedOutcome {
     entry: LogEntry,
     outcome: f64,
+    /// The outcomes of guard-rails, by column.
+    guardrails: BTreeMap<String, f64>,
     /// The reason of a correction.
     reason: Option<String>,
 }
@@ -76,9 +79,11 @@ fn reports(engine: &Engine, decision: u64) -> Result<Vec<ReportedOutcome>, PageE
     let mut found = Vec::with_capacity(entries.len());
     for entry in entries {
         match event_of(engine.log().as_ref(), &entry)? {
-            Event::Observed(observed) => found.push(ReportedOutcome { entry, outcome: observed.outcome, reason: None }),
-            Event::Corrected(corrected) => {
-                found.push(ReportedOutcome { entry, outcome: corrected.outcome, reason: corrected.reason });
+            Event::Observed(Observed { outcome, guardrails, .. }) => {
+                found.push(ReportedOutcome { entry, outcome, guardrails, reason: None });
+            }
+            Event::Corrected(Corrected { outcome, guardrails, reason, .. }) => {
+                found.push(ReportedOutcome { entry, outcome, guardrails, reason });
             }
             _ => {}
         }
@@ -158,11 +163,12 @@ impl DecisionPage<'_> {
     }
 
     fn short(&self) -> Markup {
-        let Decided { option, version, reason, .. } = self.decided;
+        let Decided { option, version, reason, pinned, .. } = self.decided;
         html! {
             p {
                 (time(self.entry.time_ms)) ", " strong { (self.entry.actor) } " requested a decision, and the person got " strong { (option) } ". "
                 @match reason {
+                    Reason::Policy if *pinned => { "The request named version " (version) ", and this is what its rule gives." },
                     Reason::Policy => { "This is what the rule in force (version " (version) ") gives." },
                     Reason::Pilot => {
                         "The rule in force (version " (version) ") did not decide this. In the pilot, every option is drawn with the same probability, \
@@ -253,6 +259,7 @@ impl DecisionPage<'_> {
                         li {
                             (time(report.entry.time_ms)) ", " strong { (report.entry.actor) }
                             (if at == 0 { " reported " } else { " corrected it to " }) (column) " " strong { (measured(report.outcome)) }
+                            @for (column, value) in &report.guardrails { ", " (column) " " strong { (measured(*value)) } }
                             " (event " (report.entry.number) ")."
                             @if let Some(reason) = &report.reason { " Reason: " (reason) }
                         }

@@ -5,7 +5,7 @@ use rarely_core::Reason;
 use rarely_live::event::{Observed, RecordsRead, Signature};
 use rarely_live::{ENGINE_ACTOR, Event};
 
-use super::format::{measured, percent, plural};
+use super::format::{measured, percent, plural, time};
 use super::{address, page_error};
 
 /// An event of a policy as a sentence.
@@ -32,14 +32,17 @@ pub(super) fn event_text(policy: &str, actor: &str, event: &Event) -> Markup {
             },
             Event::Registered(_) => "The policy was registered. Its document is version 1.",
             Event::Decided(decided) => {
-                "Version " (decided.version) " gave " strong { (decided.option) } ": " (reason_text(decided.reason))
+                "Version " (decided.version) @if decided.pinned { ", which the request named," } " gave " strong { (decided.option) } ": " (reason_text(decided.reason))
                 " (probability " (percent(decided.propensity)) ")."
                 @if event.is_erased() { " The person was erased since." }
             },
             Event::Observed(Observed { decision: Some(number), outcome, .. }) => { "Outcome " (measured(*outcome)) " of " (decision(*number)) "." },
             Event::Observed(Observed { elsewhere, outcome, .. }) => {
                 "Outcome " (measured(*outcome)) " of a decision made elsewhere"
-                @if let Some(elsewhere) = elsewhere { ": " strong { (elsewhere.option) } } "."
+                @if let Some(elsewhere) = elsewhere {
+                    @if let Some(made_ms) = elsewhere.time_ms { ", " (time(made_ms)) }
+                    ": " strong { (elsewhere.option) }
+                } "."
             },
             Event::Corrected(corrected) => {
                 "The outcome of " (decision(corrected.decision)) " was corrected from " (measured(corrected.from)) " to " (measured(corrected.outcome)) "."

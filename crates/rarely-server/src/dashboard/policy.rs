@@ -4,6 +4,7 @@ pub(super) mod evidence;
 mod forms;
 mod history;
 mod over_time;
+mod shadow;
 
 use std::sync::Arc;
 
@@ -81,8 +82,9 @@ pub(super) async fn page(
         (view.badges())
         @if let Some(words) = done.and_then(done_message) { div.notice.good role="status" { p { (words) } } }
         (view.notices())
-        (contents())
+        (contents(live.shadow().is_some()))
         (view.in_force(evidence.as_deref()))
+        (view.shadow())
         (findings(evidence.as_deref()))
         (view.over_time())
         (view.options())
@@ -307,6 +309,8 @@ impl PolicyPage<'_> {
         lines.extend(bounds.map(|bound| {
             format!("The number “{}” of the rule stays between {} and {}.", bound.name, bound.low, bound.high)
         }));
+        let guarded = self.live.document().guardrails().iter();
+        lines.extend(guarded.map(|guardrail| format!("Guard-rail: {guardrail}.")));
         let explore = self.live.document().change().explore;
         lines.push(if explore == rarely_core::Exploration::NONE {
             "No exploration: the rule alone decides.".to_owned()
@@ -355,9 +359,10 @@ impl PolicyPage<'_> {
     }
 }
 
-fn contents() -> Markup {
+fn contents(has_shadow: bool) -> Markup {
     let parts = [
         ("rule", "The rule in force"),
+        ("shadow", "A candidate beside the rule"),
         ("evidence", "What the data say"),
         ("over-time", "Evidence over time"),
         ("options", "Options"),
@@ -369,7 +374,7 @@ fn contents() -> Markup {
         ("document", "The document"),
     ];
     html! {
-        nav.contents aria-label="On this page" { ol { @for (id, name) in parts { li { a href={ "#" (id) } { (name) } } } } }
+        nav.contents aria-label="On this page" { ol { @for (id, name) in parts.into_iter().filter(|(id, _)| has_shadow || *id != "shadow") { li { a href={ "#" (id) } { (name) } } } } }
     }
 }
 
@@ -429,7 +434,7 @@ fn gaps(evidence: Option<&Shown>) -> Markup {
 }
 
 /// Where an option was never or hardly ever tried.
-fn thin(places: &[ThinSupport]) -> Markup {
+pub(super) fn thin(places: &[ThinSupport]) -> Markup {
     let rows = places.iter().map(|thin| {
         vec![
             TableCell::head(&thin.option),

@@ -11,15 +11,16 @@ use rarely_live::engine::PolicyHandle;
 use rarely_live::event::{AffectedBand, Event, ProposalRationale, Proposed, ProposedAmendment};
 use rarely_live::{LivePolicy, Objection, ProposalRecord, Role, SignedAct};
 use rarely_policy::{PolicyDocument, SignedWith, difference};
+use rarely_review::ThinSupport;
 use rarely_review::findings::{
-    ASSUMPTIONS_MEANING, AgainstFinding, CertificateFinding, DIGEST_TITLE, ExactFinding, gain_meaning, numbers,
-    recent_people,
+    ASSUMPTIONS_MEANING, AgainstFinding, CertificateFinding, DIGEST_TITLE, ExactFinding, THIN_MEANING, gain_meaning,
+    numbers, recent_people,
 };
 
 use super::format::{age, count, plural, time};
 use super::layout::{PageLayout, TableCell, fact, list, picture, rule, table};
 use super::page_error::{PageError, sentence};
-use super::policy::{signed, status};
+use super::policy::{signed, status, thin};
 use super::signature_form::{RejectedForm, SignatureForm, SigningMeans};
 use super::visitor::Visitor;
 use super::{Dashboard, address, blocking, event_of};
@@ -75,6 +76,7 @@ pub(super) async fn page(
         @if let Some(case) = &proposed.case {
             (view.evidence(case))
             (view.who(case))
+            (guardrails(case))
             (against(case))
             (view.assumptions(case))
         }
@@ -169,6 +171,7 @@ impl ProposalPage<'_> {
             p { "The rule in force:" }
             (rule(&case.before))
             @for drawing in &case.pictures { (picture(&drawing.svg, &drawing.caption)) }
+            (never_tried(case))
             h3 { "What a change would bring, and how sure that is" }
             (table("What a change would bring", &["", "value", "what it means"], rows))
         }
@@ -293,6 +296,27 @@ impl ProposalPage<'_> {
             } @else if let Some(rejected) = rejected {
                 div.notice.bad role="alert" { p { (rejected.error.sentences()) } }
             }
+        }
+    }
+}
+
+/// Where the review found that an option was never or hardly ever tried.
+fn never_tried(case: &ProposalRationale) -> Markup {
+    let places: Vec<ThinSupport> = serde_json::from_value(case.review["support"].clone()).unwrap_or_default();
+    html! {
+        @if !places.is_empty() {
+            h3 #never-tried { "What the data cannot say" }
+            p { (THIN_MEANING) }
+            (thin(&places))
+        }
+    }
+}
+
+fn guardrails(case: &ProposalRationale) -> Markup {
+    html! {
+        @if !case.guardrails.is_empty() {
+            h2 #guardrails { "What must not get worse" }
+            (list(&case.guardrails))
         }
     }
 }

@@ -10,6 +10,7 @@ mod policies;
 mod sign_in;
 mod signing;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -136,6 +137,6 @@ async fn report_one_outcome(service: &TestService, handle: &PolicyHandle) {
     let record = vec![RecordField::Number(10.0)];
     let asks = vec![handle.edition().request_of(None, record).expect("in range")];
     let decision = service.engine.decide(handle, "ward", asks).await.remove(0).expect("an answer").decision;
-    let report = NewOutcome::OfDecision { decision, outcome: 0.5, correction: None };
+    let report = NewOutcome::OfDecision { decision, outcome: 0.5, guardrails: BTreeMap::new(), correction: None };
     service.engine.observe(handle, "ward", vec![report]).await.remove(0).expect("taken in");
 }

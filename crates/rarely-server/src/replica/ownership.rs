@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use rarely_live::Engine;
 use rarely_live::engine::{EngineOptions, StartError};
+use rarely_live::event::EventError;
 use rarely_live::replay::ReplayError;
 use rarely_store::{Lease, PostgresStore, Store, StoreError};
 use tokio::runtime::Handle;
@@ -47,17 +48,28 @@ impl Ownership {
         let mut id = [0; 16];
         getrandom::fill(&mut id).map_err(|error| ServeError::Server(std::io::Error::other(error.to_string())))?;
         let id = format!("{:032x}", u128::from_be_bytes(id));
+        // Why this program cannot own this log, as far as it was said. It goes on to pass requests on.
+        let mut told = String::new();
+        let mut unreadable: Option<String> = None;
         while !self.is_stopping() {
             match self.store.lease(self.term) {
-                Ok(status) if status.expired => match self.store.acquire(&id, &self.advertised, self.term) {
+                Ok(status) if status.expired => match self.take(&id, unreadable.as_deref()) {
                     Ok(Some(lease)) => {
-                        self.own(lease, &mut progress, &mut ready)?;
+                        unreadable = self.own(lease, &mut progress, &mut ready)?;
                         continue;
                     }
                     // Another replica was quicker; the next round sees it.
                     Ok(None) => {}
-                    Err(error) => self.nobody(format!("the lease cannot be taken: {error}")),
+                    Err(NotTaken::Passes(reason)) => self.nobody(reason),
+                    Err(NotTaken::Unfit(reason)) => {
+                        if told != reason {
+                            tracing::warn!("this replica does not take the store over: {reason}");
+                            told.clone_from(&reason);
+                        }
+                        self.nobody(reason);
+                    }
                 },
+                Ok(status) if status.address.is_empty() => self.nobody("a command uses the store".to_owned()),
                 Ok(status) => self.other(status.address),
                 // The owner may still have its connection, so that requests are passed on as before.
                 Err(_) if self.publish.borrow().other().is_some() => {}
@@ -68,13 +80,24 @@ impl Ownership {
         Ok(())
     }
 
-    /// Does the work while the lease is valid.
+    /// Takes the lease, unless this program cannot read the log.
+    fn take(&self, id: &str, unreadable: Option<&str>) -> Result<Option<Lease>, NotTaken> {
+        if let Some(reason) = unreadable {
+            return Err(NotTaken::Unfit(reason.to_owned()));
+        }
+        self.store.acquire(id, &self.advertised, self.term).map_err(|error| match error {
+            StoreError::NewerFormat { .. } | StoreError::NewerEvents { .. } => NotTaken::Unfit(unfit(&error)),
+            error => NotTaken::Passes(format!("the lease cannot be taken: {error}")),
+        })
+    }
+
+    /// Does the work while the lease is valid. Returns why the log cannot be read, if a newer program has written it.
     fn own(
         &self,
         lease: Lease,
         progress: &mut impl FnMut(u64),
         ready: &mut impl FnMut(&Ready<'_>) -> Result<(), String>,
-    ) -> Result<(), ServeError> {
+    ) -> Result<Option<String>, ServeError> {
         self.nobody("this replica has taken over and reads the log".to_owned());
         let started = Store::open_postgres(&self.store, &lease)
             .map_err(StartError::from)
@@ -83,11 +106,16 @@ impl Ownership {
             Ok(engine) => engine,
             Err(error) => {
                 lease.release();
-                if !passes(&error) {
-                    return Err(error.into());
-                }
-                self.failed(&error);
-                return Ok(());
+                return match &error {
+                    StartError::Replay(ReplayError::Event { source: EventError::Kind(_), .. }) => {
+                        Ok(Some(unfit(&error)))
+                    }
+                    error if passes(error) => {
+                        self.failed(error);
+                        Ok(None)
+                    }
+                    _ => Err(error.into()),
+                };
             }
         };
         let told = Ready { address: self.address, engine: Some(&engine), secure: self.settings.secure };
@@ -100,7 +128,7 @@ impl Ownership {
             engine.stop();
             lease.release();
             self.failed(&error);
-            return Ok(());
+            return Ok(None);
         }
         // From now on a replica with another key is refused.
         engine.sign_checkpoint();
@@ -133,7 +161,7 @@ impl Ownership {
                 drop(notifying);
                 app.engine.stop();
             });
-            return Ok(());
+            return Ok(None);
         }
         drop(notifying);
         app.record_failed_sign_ins();
@@ -141,7 +169,7 @@ impl Ownership {
         drop(app.engine.service_stopped(self.settings.version));
         app.engine.stop();
         lease.release();
-        Ok(())
+        Ok(None)
     }
 
     /// Says why this replica did not begin to work. It tries again.
@@ -166,11 +194,28 @@ impl Ownership {
     }
 }
 
-/// Whether another attempt may succeed: the database was away, or another replica was quicker.
+/// Why the lease was not taken.
+enum NotTaken {
+    /// Another attempt may succeed.
+    Passes(String),
+    /// Only a newer program can own this log.
+    Unfit(String),
+}
+
+/// What a replica of an older version says.
+fn unfit(error: &dyn std::fmt::Display) -> String {
+    format!("{error}. This replica only passes requests on: replace it with the newer version")
+}
+
+/// Whether another attempt may succeed: the database was away or full, or another replica was quicker.
 fn passes(error: &StartError) -> bool {
     let (StartError::Store(store) | StartError::Replay(ReplayError::Store(store))) = error else { return false };
     matches!(
         store,
-        StoreError::Postgres { .. } | StoreError::Fenced { .. } | StoreError::Unreplicated { .. } | StoreError::Closed
+        StoreError::Postgres { .. }
+            | StoreError::DiskFull { .. }
+            | StoreError::Fenced { .. }
+            | StoreError::Unreplicated { .. }
+            | StoreError::Closed
     )
 }

@@ -76,6 +76,7 @@ async fn register(browser: &Browser) {
 async fn desk(browser: &Browser, service: &Service) {
     visit(browser, service, "/").await;
     browser.expect("What waits for you").await;
+    watch_a_candidate(browser, service).await;
     let policy = |rest: &str| format!("{POLICY}{rest}");
     let pages = [
         ("home", "/".to_owned()),
@@ -102,6 +103,20 @@ async fn desk(browser: &Browser, service: &Service) {
     }
     browser.resize(1280, 900, false).await;
     no_complaints(browser).await;
+}
+
+/// The first rule decides beside the one in force, and the page says how often it differs.
+async fn watch_a_candidate(browser: &Browser, service: &Service) {
+    let handle = service.policy("blood pressure");
+    let first = handle.live.lock().version_of(1).expect("a version").rule.clone();
+    let reason = "To compare it with the first rule.";
+    let started = tokio::task::block_in_place(|| service.engine.start_shadow(&handle, "Ann", first, reason));
+    started.expect("a candidate");
+    service.patients(5).await;
+    browser.open(POLICY).await;
+    let shown = browser.text("main").await;
+    assert!(shown.contains("A candidate beside the rule") && shown.contains(reason), "{shown}");
+    assert!(shown.contains(" of 5 decisions ("), "{shown}");
 }
 
 /// The page shows new events, except while a form is being filled in.

@@ -1,5 +1,6 @@
 //! A test service on a loopback port and a temporary store.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -158,7 +159,12 @@ impl Service {
             let ask = handle.edition().request_of(None, record).expect("in range");
             let answer = self.engine.decide(&handle, "ward 3", vec![ask]).await.remove(0).expect("an answer");
             let outcome = (wellbeing(systolic, &answer.option) + noise).clamp(0.0, 1.0);
-            let report = NewOutcome::OfDecision { decision: answer.decision, outcome, correction: None };
+            let report = NewOutcome::OfDecision {
+                decision: answer.decision,
+                outcome,
+                guardrails: BTreeMap::new(),
+                correction: None,
+            };
             self.engine.observe(&handle, "ward 3", vec![report]).await.remove(0).expect("taken in");
         }
     }
@@ -189,8 +195,20 @@ impl Service {
                 RecordField::Number(pulse),
             ];
             let option = ["home", "clinic", "ward"][option].to_owned();
-            let elsewhere = ExternalDecision { key: None, record, option, propensity: Some(1.0 / 3.0), edition: None };
-            reports.push(NewOutcome::External { decision: elsewhere, outcome: days.clamp(0.0, 30.0), subject: None });
+            let elsewhere = ExternalDecision {
+                key: None,
+                record,
+                option,
+                propensity: Some(1.0 / 3.0),
+                edition: None,
+                time_ms: None,
+            };
+            reports.push(NewOutcome::External {
+                decision: elsewhere,
+                outcome: days.clamp(0.0, 30.0),
+                guardrails: BTreeMap::new(),
+                subject: None,
+            });
         }
         for report in reports.chunks(500) {
             for result in self.engine.observe(&handle, "registry", report.to_vec()).await {

@@ -83,20 +83,28 @@ async fn prometheus_likes_the_metrics() {
     service.finish();
 }
 
-/// Every metric that an alert names exists, and Prometheus can read the rules.
+/// Every metric that an alert or the dashboard names exists, and Prometheus can read the rules.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn prometheus_likes_the_alerts() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operations/alerts.yml");
     let rules = std::fs::read_to_string(path).expect("the rules");
+    let dashboard = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operations/grafana.json");
+    let dashboard = std::fs::read_to_string(dashboard).expect("the dashboard");
+    let panels = serde_json::from_str::<serde_json::Value>(&dashboard).expect("JSON")["panels"].clone();
+    assert!(panels.as_array().is_some_and(|panels| panels.iter().all(|panel| panel["targets"][0]["expr"].is_string())));
+    let rules_and_dashboard = format!("{rules}{dashboard}");
     let service = Service::signing();
     service.register(&document("clinic", BY_HAND)).await;
     tokio::task::block_in_place(|| service.app.engine.sign_checkpoint());
     let text = service.get(&service.admin, "/metrics").await.text();
     let text = text + &service.get(&service.admin, "/metrics").await.text();
-    let named = rules.split(|mark: char| !(mark.is_ascii_alphanumeric() || mark == '_'));
-    // The free space of a disk is known only where the service knows the place of its store.
-    for name in named.filter(|name| name.starts_with("rarely_") && *name != "rarely_store_free_bytes") {
-        assert!(text.contains(name), "{name}");
+    let named = rules_and_dashboard.split(|mark: char| !(mark.is_ascii_alphanumeric() || mark == '_'));
+    // The free space of a disk is known only where the service knows the place of its store, and connections where it listens.
+    let elsewhere = ["rarely_store_free_bytes", "rarely_connections", "rarely_connections_refused_total"];
+    let documented = include_str!("../../../../docs/service.md");
+    for name in named.filter(|name| name.starts_with("rarely_")) {
+        let known = if elsewhere.contains(&name) { documented.contains(name) } else { text.contains(name) };
+        assert!(known, "{name}");
     }
     service.finish();
     if let Some((passed, said)) = promtool(&["check", "rules", path], "") {

@@ -8,7 +8,7 @@ use rarely_server::openapi;
 use crate::support::{BY_HAND, Service, document};
 
 /// The roles that may call each route. An empty list means that no token is needed.
-const TABLE: [(&str, &str, &[Role]); 38] = [
+const TABLE: [(&str, &str, &[Role]); 39] = [
     ("GET", "/healthz", &[]),
     ("GET", "/readyz", &[]),
     ("GET", "/openapi.json", &[]),
@@ -39,6 +39,7 @@ const TABLE: [(&str, &str, &[Role]); 38] = [
     ("DELETE", "/v1/policies/{name}/shadow", &[Review]),
     ("POST", "/v1/policies/{name}/outcomes", &[Observe, Admin]),
     ("POST", "/v1/policies/{name}/observations", &[Observe, Admin]),
+    ("POST", "/v1/policies/{name}/history", &[Observe, Admin]),
     ("GET", "/v1/policies/{name}/events", &[Read, Auditor, Review, Admin]),
     ("GET", "/v1/policies/{name}/export", &[Read, Auditor, Review, Admin]),
     ("GET", "/v1/events", &[Auditor, Admin]),

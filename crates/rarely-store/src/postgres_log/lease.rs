@@ -12,7 +12,7 @@ use tokio::sync::Mutex as AsyncMutex;
 use tokio::task::AbortHandle;
 
 use super::session::{PATIENCE, Session, SessionError, Worker};
-use super::{CHAIN, PostgresLog, schema};
+use super::{CHAIN, POSTGRES_FORMAT, PostgresLog, schema};
 use crate::error::StoreError;
 use crate::postgres_address::PostgresAddress;
 use crate::sqlite_log::Durability;
@@ -23,7 +23,8 @@ pub struct PostgresStore {
     address: Arc<PostgresAddress>,
     path: PathBuf,
     durability: Durability,
-    id: String,
+    /// The latest edition of events that this program reads; `u64::MAX` if it does not interpret them.
+    edition: u64,
     secret: String,
     link: Arc<LeaseLink>,
 }
@@ -53,31 +54,64 @@ pub struct Lease {
 }
 
 impl PostgresStore {
-    /// Connects, and creates the tables or brings them to the present format.
+    /// Connects, and creates the tables if there are none. Tables of an older format are brought to the present one when this program
+    /// takes the lease, because the owner may be of the older version.
     ///
     /// # Errors
     /// If the database cannot be reached, has a newer format, or has settings under which acknowledged events can be lost.
     pub fn connect(address: PostgresAddress, durability: Durability) -> Result<Self, StoreError> {
-        let store = Self::connect_for_copy(address, durability)?;
+        let store = Self::connect_incomplete(address, durability)?;
         if store.describe()?.copying {
             return Err(StoreError::CopyInterrupted { path: store.path });
         }
         Ok(store)
     }
 
-    /// As [`connect`](Self::connect), also where a copy was interrupted.
-    pub(crate) fn connect_for_copy(address: PostgresAddress, durability: Durability) -> Result<Self, StoreError> {
+    /// As [`connect`](Self::connect), also where a copy or a restore was interrupted, to complete it.
+    ///
+    /// # Errors
+    /// As of [`connect`](Self::connect).
+    pub fn connect_incomplete(address: PostgresAddress, durability: Durability) -> Result<Self, StoreError> {
         let (worker, path) = (Worker::start()?, address.path());
         let address = Arc::new(address);
         let link = Arc::new(LeaseLink { address: address.clone(), durability, session: AsyncMutex::default() });
         let (used, place) = (link.clone(), path.clone());
         let described = worker.run(PATIENCE, async move {
             let session = used.session().await?;
-            schema::migrate(&session, &place).await?;
+            schema::create(&session).await?;
             schema::describe(&session, &place).await
         });
         let described = described.map_err(|error| error.of("opening the store", &path))?;
-        Ok(Self { worker, address, path, durability, id: described.id, secret: described.secret, link })
+        Ok(Self { worker, address, path, durability, edition: u64::MAX, secret: described.secret, link })
+    }
+
+    /// Says that this program interprets events, and up to which edition. It then does not take the lease of a log that a program of a
+    /// later edition has owned.
+    ///
+    /// # Errors
+    /// [`StoreError::NewerEvents`] if such a program has owned the log.
+    pub fn reading(mut self, edition: u64) -> Result<Self, StoreError> {
+        self.edition = edition;
+        self.versions()?;
+        Ok(self)
+    }
+
+    fn versions(&self) -> Result<schema::StoreVersions, StoreError> {
+        let (link, path, edition) = (self.link.clone(), self.path.clone(), self.edition);
+        let versions = self.worker.run(PATIENCE, async move {
+            link.kept(|session| async move { schema::versions(&session, &path, edition).await }).await
+        });
+        versions.map_err(|error| error.of("reading the format of the store", &self.path))
+    }
+
+    /// Brings the tables to the present format, if nobody owns the log.
+    fn upgrade(&self) -> Result<(), StoreError> {
+        let (address, durability) = (self.address.clone(), self.durability);
+        let upgraded = self.worker.run(PATIENCE * 10, async move {
+            let session = Session::to_write(&address, "rarely migration", durability, PATIENCE).await?;
+            schema::upgrade(&session, &schema::MIGRATIONS).await
+        });
+        upgraded.map_err(|error| error.of("bringing the tables to the present format", &self.path))
     }
 
     fn describe(&self) -> Result<schema::Described, StoreError> {
@@ -85,11 +119,6 @@ impl PostgresStore {
         let described =
             self.worker.run(PATIENCE, async move { schema::describe(&*link.session().await?, &path).await });
         described.map_err(|error| error.of("opening the store", &self.path))
-    }
-
-    /// The log's random id.
-    pub fn id(&self) -> &str {
-        &self.id
     }
 
     /// What the replicas of this store show each other. It is drawn when the tables are created.
@@ -115,12 +144,18 @@ impl PostgresStore {
     /// Takes the lease for `term`, if nobody has it, and keeps it renewed. `None` if somebody has it.
     ///
     /// # Errors
-    /// If the database does not answer, or does not acknowledge it.
+    /// [`StoreError::NewerFormat`] or [`StoreError::NewerEvents`] if only newer programs can own the log; others if the database does not
+    /// answer, or does not acknowledge it.
     pub fn acquire(&self, owner: &str, address: &str, term: Duration) -> Result<Option<Lease>, StoreError> {
-        let (link, owner, address) = (self.link.clone(), owner.to_owned(), address.to_owned());
+        if self.versions()?.format < POSTGRES_FORMAT {
+            self.upgrade()?;
+        }
+        let link = self.link.clone();
+        let edition = if self.edition == u64::MAX { 0 } else { self.edition };
+        let claim = LeaseClaim { owner: owner.to_owned(), address: address.to_owned(), term, edition };
         let asked = Instant::now();
         let taken = self.worker.run(term / 2, async move {
-            let result = link.kept(|session| acquire(session, owner.clone(), address.clone(), term)).await;
+            let result = link.kept(|session| acquire(session, claim)).await;
             if result.as_ref().is_err_and(SessionError::is_lock_timeout) {
                 // A former owner was stopped in the middle of a transaction.
                 link.kept(end_former_writer).await?;
@@ -135,21 +170,34 @@ impl PostgresStore {
         Ok(Some(Lease { epoch, term, valid_until, renewing, worker, link }))
     }
 
+    /// Takes the lease for a command, which takes no requests, and keeps it renewed.
+    ///
+    /// # Errors
+    /// [`StoreError::Owned`] if somebody has it; others as of [`acquire`](Self::acquire).
+    pub fn reserve(&self, command: &str, term: Duration) -> Result<Lease, StoreError> {
+        match self.acquire(command, "", term)? {
+            Some(lease) => Ok(lease),
+            None => Err(StoreError::Owned { path: self.path.clone(), address: self.lease(term)?.address }),
+        }
+    }
+
     /// The log, for the owner of a lease.
     ///
     /// # Errors
     /// If it cannot be opened, or the lease is over.
     pub fn open(&self, lease: &Lease) -> Result<PostgresLog, StoreError> {
-        PostgresLog::for_owner(&self.worker, &self.address, self.id.clone(), lease.epoch, lease.term, self.durability)
+        let id = self.describe()?.id;
+        PostgresLog::for_owner(&self.worker, &self.address, id, lease.epoch, lease.term, self.durability)
     }
 
-    pub(crate) fn set_copying(&self, id: Option<&str>) -> Result<(), StoreError> {
-        let (link, id) = (self.link.clone(), id.map(str::to_owned));
+    /// Says that the log is not complete, and which id it will have; or that it is complete.
+    pub(crate) fn set_copying(&self, lease: &Lease, id: Option<&str>) -> Result<(), StoreError> {
+        let (link, id, epoch) = (self.link.clone(), id.map(str::to_owned), lease.epoch);
         let set = self.worker.run(PATIENCE, async move {
             let session = link.session().await?;
-            let statement =
-                "UPDATE rarely.chains SET copying = $2::text IS NOT NULL, id = coalesce($2::text, id) WHERE chain = $1";
-            session.write(statement, &[&CHAIN, &id]).await.map(drop)
+            let statement = "WITH fenced AS (SELECT rarely.fence($1, $3)) \
+                 UPDATE rarely.chains SET copying = $2::text IS NOT NULL, id = coalesce($2::text, id) FROM fenced WHERE chain = $1";
+            session.write(statement, &[&CHAIN, &id, &epoch]).await.map(drop)
         });
         set.map_err(|error| error.of("copying the store", &self.path))
     }
@@ -242,17 +290,27 @@ async fn status(session: Arc<Session>) -> Result<LeaseStatus, SessionError> {
     })
 }
 
-async fn acquire(
-    session: Arc<Session>,
+/// Who wants the lease.
+struct LeaseClaim {
     owner: String,
     address: String,
     term: Duration,
-) -> Result<Option<i64>, SessionError> {
-    // The clock is read when the row is locked, not when the transaction began.
-    let statement = "UPDATE rarely.leases SET epoch = epoch + 1, owner = $2, address = $3, \
-         expires = clock_timestamp() + make_interval(secs => $4) \
-         WHERE chain = $1 AND expires <= clock_timestamp() RETURNING epoch";
-    let rows = session.write(statement, &[&CHAIN, &owner, &address, &term.as_secs_f64()]).await?;
+    /// The edition of the events that it may write.
+    edition: u64,
+}
+
+async fn acquire(session: Arc<Session>, claim: LeaseClaim) -> Result<Option<i64>, SessionError> {
+    // The clock is read when the row is locked, not when the transaction began. The format is compared once more, and the edition
+    // recorded with the lease: whoever takes it next knows what the log may contain.
+    let statement = "WITH taken AS (UPDATE rarely.leases SET epoch = epoch + 1, owner = $2, address = $3, \
+         expires = clock_timestamp() + make_interval(secs => $4) WHERE chain = $1 AND expires <= clock_timestamp() \
+         AND (SELECT value FROM rarely.meta WHERE name = 'format') = $5 RETURNING epoch), \
+         recorded AS (INSERT INTO rarely.meta SELECT 'edition', $6 FROM taken ON CONFLICT (name) DO UPDATE \
+         SET value = excluded.value WHERE meta.value::bigint < excluded.value::bigint) \
+         SELECT epoch FROM taken";
+    let LeaseClaim { owner, address, term, edition } = &claim;
+    let (format, edition) = (POSTGRES_FORMAT.to_string(), edition.to_string());
+    let rows = session.write(statement, &[&CHAIN, owner, address, &term.as_secs_f64(), &format, &edition]).await?;
     Ok(rows.first().map(|row| row.try_get(0)).transpose()?)
 }
 

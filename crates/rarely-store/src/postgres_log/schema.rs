@@ -1,5 +1,6 @@
 //! The tables: creation, migrations and checks.
 
+use std::future::Future;
 use std::path::Path;
 
 use rand_core::{OsRng, RngCore as _};
@@ -12,11 +13,20 @@ use crate::hex::Hex;
 /// Migrations run one at a time: the number of the lock is "rare" in ASCII.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(1918989925)";
 
-/// Migration *n* makes format *n* of format *n* − 1.
-const MIGRATIONS: [&str; 2] = [include_str!("format_1.sql"), include_str!("format_2.sql")];
+/// Migration *n* makes format *n* of format *n* − 1. The tables `meta` and `leases` keep their columns in every format, so that a replica of an
+/// older version still sees who owns the log.
+pub(super) const MIGRATIONS: [&str; 2] = [include_str!("format_1.sql"), include_str!("format_2.sql")];
 
 const BEGINNING: &str = "CREATE TABLE rarely.meta(name text PRIMARY KEY, value text NOT NULL); \
      INSERT INTO rarely.meta VALUES ('format', '0')";
+
+/// Which programs can use the log.
+pub(super) struct StoreVersions {
+    /// The format of the tables.
+    pub(super) format: u64,
+    /// The latest edition of events that a program that has owned the log may have written.
+    pub(super) edition: u64,
+}
 
 /// What the database says about the log.
 pub(super) struct Described {
@@ -28,54 +38,87 @@ pub(super) struct Described {
     pub(super) copying: bool,
 }
 
-/// Creates the tables or brings them to the present format, one program at a time. Refuses a newer format.
-pub(super) async fn migrate(session: &Session, path: &Path) -> Result<(), SessionError> {
+/// Creates the tables if there are none, one program at a time.
+pub(super) async fn create(session: &Session) -> Result<(), SessionError> {
+    in_turn(session, async {
+        let client = session.client();
+        if format(session).await?.is_none() {
+            let rows = client.query("SELECT to_regnamespace('rarely') IS NULL", &[]).await?;
+            if rows.first().map_or(Ok(false), |row| row.try_get(0))? {
+                client.batch_execute("CREATE SCHEMA rarely").await?;
+            }
+            client.batch_execute(BEGINNING).await?;
+            migrate(session, &MIGRATIONS, 0).await?;
+            let values = format!(
+                "INSERT INTO rarely.chains(chain, id) VALUES ({CHAIN}, '{}'); \
+                 INSERT INTO rarely.leases(chain, epoch, owner, address, expires) VALUES ({CHAIN}, 0, '', '', '-infinity'); \
+                 INSERT INTO rarely.meta VALUES ('replica secret', '{}')",
+                random(16),
+                random(32)
+            );
+            client.batch_execute(&values).await?;
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// Brings the tables to the format of these migrations, unless somebody owns the log: its program knows only the earlier format.
+pub(super) async fn upgrade(session: &Session, migrations: &[&str]) -> Result<(), SessionError> {
+    in_turn(session, async {
+        let free = "SELECT 1 FROM rarely.leases WHERE chain = $1 AND expires <= clock_timestamp() FOR UPDATE";
+        if session.query(free, &[&CHAIN]).await?.is_empty() {
+            return Ok(());
+        }
+        let found = format(session).await?.unwrap_or_default();
+        migrate(session, migrations, found).await
+    })
+    .await
+}
+
+async fn migrate(session: &Session, migrations: &[&str], found: u64) -> Result<(), SessionError> {
+    let done = usize::try_from(found).unwrap_or(migrations.len());
+    for (number, migration) in (1_u64..).zip(migrations).skip(done) {
+        session.client().batch_execute(migration).await?;
+        let reached = format!("UPDATE rarely.meta SET value = '{number}' WHERE name = 'format'");
+        session.client().batch_execute(&reached).await?;
+    }
+    // Under it names of people are digested, from format 2 on.
+    let secret = format!("INSERT INTO rarely.meta VALUES ('subject secret', '{}') ON CONFLICT DO NOTHING", random(32));
+    session.client().batch_execute(&secret).await?;
+    Ok(())
+}
+
+/// Does something in a transaction, one program at a time.
+async fn in_turn(session: &Session, work: impl Future<Output = Result<(), SessionError>>) -> Result<(), SessionError> {
     let client = session.client();
     client.batch_execute("BEGIN").await?;
     client.batch_execute(LOCK).await?;
-    let migrated = migrate_locked(session, path).await;
-    client.batch_execute(if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" }).await?;
-    migrated
+    let done = work.await;
+    client.batch_execute(if done.is_ok() { "COMMIT" } else { "ROLLBACK" }).await?;
+    done
 }
 
-async fn migrate_locked(session: &Session, path: &Path) -> Result<(), SessionError> {
-    let client = session.client();
-    let mut found = format(session).await?;
-    if found.is_none() {
-        let rows = client.query("SELECT to_regnamespace('rarely') IS NULL", &[]).await?;
-        if rows.first().map_or(Ok(false), |row| row.try_get(0))? {
-            client.batch_execute("CREATE SCHEMA rarely").await?;
+/// What programs must know to own the log. Refuses those that are newer than `edition`, or than the tables that this program knows.
+pub(super) async fn versions(session: &Session, path: &Path, edition: u64) -> Result<StoreVersions, SessionError> {
+    let refused = |error: StoreError| Err(SessionError::Store(error));
+    let rows = session.query("SELECT name, value FROM rarely.meta WHERE name IN ('format', 'edition')", &[]).await?;
+    let mut versions = StoreVersions { format: 0, edition: 0 };
+    for row in &rows {
+        let value = row.try_get::<_, &str>(1)?.parse().unwrap_or(u64::MAX);
+        match row.try_get(0)? {
+            "format" => versions.format = value,
+            _ => versions.edition = value,
         }
-        client.batch_execute(BEGINNING).await?;
-        found = Some(0);
     }
-    let found = found.unwrap_or_default();
-    if found > POSTGRES_FORMAT {
-        let path = path.to_owned();
-        return Err(SessionError::Store(StoreError::NewerFormat { path, found, known: POSTGRES_FORMAT }));
+    let path = || path.to_owned();
+    if versions.format > POSTGRES_FORMAT {
+        return refused(StoreError::NewerFormat { path: path(), found: versions.format, known: POSTGRES_FORMAT });
     }
-    let done = usize::try_from(found).unwrap_or(MIGRATIONS.len());
-    for (number, migration) in (1_u64..).zip(MIGRATIONS).skip(done) {
-        client.batch_execute(migration).await?;
-        client.batch_execute(&format!("UPDATE rarely.meta SET value = '{number}' WHERE name = 'format'")).await?;
+    if versions.edition > edition {
+        return refused(StoreError::NewerEvents { path: path(), found: versions.edition, known: edition });
     }
-    client
-        .execute("INSERT INTO rarely.chains(chain, id) VALUES ($1, $2) ON CONFLICT DO NOTHING", &[&CHAIN, &random(16)])
-        .await?;
-    client
-        .execute(
-            "INSERT INTO rarely.leases(chain, epoch, owner, address, expires) VALUES ($1, 0, '', '', '-infinity') \
-             ON CONFLICT DO NOTHING",
-            &[&CHAIN],
-        )
-        .await?;
-    client
-        .execute("INSERT INTO rarely.meta VALUES ('replica secret', $1) ON CONFLICT DO NOTHING", &[&random(32)])
-        .await?;
-    client
-        .execute("INSERT INTO rarely.meta VALUES ('subject secret', $1) ON CONFLICT DO NOTHING", &[&random(32)])
-        .await?;
-    Ok(())
+    Ok(versions)
 }
 
 /// Checks that there is a log of a known format.
@@ -100,6 +143,16 @@ pub(super) async fn describe(session: &Session, path: &Path) -> Result<Described
     Ok(Described { id: row.try_get(0)?, copying: row.try_get(1)?, secret: row.try_get(2)? })
 }
 
+/// Removes the whole log.
+pub(super) fn forget_everything(epoch: i64) -> String {
+    let tables = ["events", "marks", "tree", "checkpoints", "snapshots", "subjects"];
+    let deletions = tables.map(|table| format!("DELETE FROM rarely.{table} WHERE chain = {CHAIN}; ")).concat();
+    // The fence comes last, because this may take long and the owner cannot renew its lease while the lock is held.
+    // What the next log contains, its first owner says.
+    let edition = "DELETE FROM rarely.meta WHERE name = 'edition'";
+    format!("{deletions}{edition}; SELECT rarely.fence({CHAIN}, {epoch})")
+}
+
 /// The format of the tables; `None` if there are none.
 async fn format(session: &Session) -> Result<Option<u64>, SessionError> {
     let there = session.query("SELECT to_regclass('rarely.meta') IS NOT NULL", &[]).await?;
@@ -115,4 +168,47 @@ fn random(bytes: usize) -> String {
     let mut drawn = vec![0; bytes];
     OsRng.fill_bytes(&mut drawn);
     Hex(&drawn).to_string()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::postgres_address::PostgresAddress;
+    use crate::postgres_log::session::Worker;
+    use crate::postgres_server::PostgresServer;
+    use crate::sqlite_log::Durability;
+
+    /// An owner of the older version goes on with the tables that it knows; they are migrated when it has ended.
+    #[test]
+    fn tables_are_migrated_when_nobody_owns_the_log() {
+        const NEXT: &str = "ALTER TABLE rarely.chains ADD COLUMN next text";
+        const PATIENCE: Duration = Duration::from_secs(60);
+        let server = PostgresServer::start();
+        let worker = Worker::start().expect("a thread");
+        let run = |migrations: &'static [&'static str]| {
+            let address = PostgresAddress::parse(&server.address()).expect("an address");
+            let done = worker.run(PATIENCE, async move {
+                let session = Session::to_write(&address, "test", Durability::Full, PATIENCE).await?;
+                create(&session).await?;
+                upgrade(&session, migrations).await
+            });
+            done.map_err(|error| error.of("migrating", Path::new("the database")))
+        };
+        let format = || server.query("SELECT value FROM rarely.meta WHERE name = 'format'");
+        run(&MIGRATIONS).expect("new tables");
+        assert_eq!(format(), POSTGRES_FORMAT.to_string());
+        server.query("UPDATE rarely.leases SET expires = 'infinity'");
+        run(&[MIGRATIONS[0], MIGRATIONS[1], NEXT]).expect("it waits");
+        assert_eq!(format(), POSTGRES_FORMAT.to_string(), "somebody owns the log");
+        server.query("UPDATE rarely.leases SET expires = clock_timestamp()");
+        // One that cannot be completed leaves nothing behind.
+        run(&[MIGRATIONS[0], MIGRATIONS[1], "ALTER TABLE rarely.chains ADD COLUMN next text; SELECT nonsense"])
+            .expect_err("nonsense");
+        assert_eq!(format(), POSTGRES_FORMAT.to_string());
+        run(&[MIGRATIONS[0], MIGRATIONS[1], NEXT]).expect("it is free");
+        assert_eq!(format(), (POSTGRES_FORMAT + 1).to_string());
+        run(&[MIGRATIONS[0], MIGRATIONS[1], NEXT]).expect("once is enough");
+    }
 }

@@ -193,6 +193,8 @@ impl Session {
         let warnings = Arc::default();
         let client = address.connect_as(writer, &warnings).await?;
         let session = Self { client, warnings, statements: Mutex::default() };
+        // Every query has an index. Where a table is small this is slower by nothing that counts, and a plan is kept while the table grows.
+        session.client.batch_execute("SET enable_seqscan = off").await?;
         let encoding = session.query("SELECT current_setting('server_encoding')", &[]).await?;
         let encoding: String = encoding.first().map_or(Ok(String::new()), |row| row.try_get(0))?;
         if encoding != "UTF8" {
@@ -230,6 +232,14 @@ impl Session {
         let before = self.warnings.load(Ordering::SeqCst);
         let rows = self.client.query(&statement, values).await?;
         if self.warnings.load(Ordering::SeqCst) == before { Ok(rows) } else { Err(SessionError::Unreplicated) }
+    }
+
+    /// Executes several statements in one transaction, as [`write`](Self::write). They are sent at once, so that the server completes
+    /// them whatever becomes of this program.
+    pub(super) async fn write_transaction(&self, statements: &str) -> Result<(), SessionError> {
+        let before = self.warnings.load(Ordering::SeqCst);
+        self.client.batch_execute(&format!("BEGIN; {statements}; COMMIT")).await?;
+        if self.warnings.load(Ordering::SeqCst) == before { Ok(()) } else { Err(SessionError::Unreplicated) }
     }
 
     async fn prepared(&self, text: &'static str) -> Result<Statement, PostgresError> {

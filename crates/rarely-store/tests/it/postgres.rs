@@ -259,16 +259,66 @@ fn a_commit_that_is_not_replicated_is_not_acknowledged() {
     log.append(&entries[1..]).unwrap();
 }
 
+/// A plan that is made while the tables are small must not read the whole log when they have grown.
+#[test]
+fn lookups_use_their_index_while_the_log_grows() {
+    let server = PostgresServer::start_with("-c autovacuum=off");
+    let address = database(&server);
+    let name = address.to_string().rsplit('/').next().unwrap().to_owned();
+    let store = connect(&address);
+    let lease = owned(&store);
+    let log = store.open(&lease).unwrap();
+    let key = |number: u64| LookupKey::new(2, &number.to_be_bytes());
+    let grow = |from: u64, to: u64| {
+        let mut entries = chained(head(&log), (from..=to).map(said_entry));
+        for entry in &mut entries {
+            entry.key = Some(key(entry.entry.number));
+        }
+        log.append(&entries).unwrap();
+    };
+    grow(1, 20);
+    for number in 1..=20 {
+        assert_eq!(log.find_each(&[key(number), key(1_000_000)]).unwrap(), [Some(number), None]);
+        assert_eq!(log.entry_each(&[number, 1_000_000]).unwrap().iter().flatten().count(), 1);
+    }
+    (0..20).for_each(|block| grow(21 + block * 1_000, 20 + (block + 1) * 1_000));
+    let read = |index: &str| -> u64 {
+        server
+            .query_in(&name, &format!("SELECT idx_tup_read FROM pg_stat_user_indexes WHERE indexrelname = '{index}'"))
+            .parse()
+            .unwrap()
+    };
+    let indexes = ["marks_pkey", "events_pkey", "events_by_policy"];
+    let rows = |reading: bool| {
+        // The server counts with a delay of a second, at the next query of the connection.
+        for _ in 0..2 {
+            sleep(Duration::from_millis(1_200));
+            if reading {
+                assert_eq!(log.find_each(&[key(17_000), key(9)]).unwrap(), [Some(17_000), Some(9)]);
+                assert_eq!(log.entry_each(&[17_000, 9]).unwrap().iter().flatten().count(), 2);
+            }
+        }
+        sleep(Duration::from_millis(1_200));
+        log.find_each(&[key(1)]).unwrap();
+        log.entry_each(&[1]).unwrap();
+        sleep(Duration::from_millis(200));
+        indexes.map(read).iter().sum::<u64>()
+    };
+    let before = rows(false);
+    let after = rows(true);
+    assert!((5..200).contains(&(after - before)), "{} rows were read", after - before);
+}
+
 #[test]
 fn a_newer_format_is_refused_and_replicas_create_the_tables_once() {
     let server = PostgresServer::start();
     let address = database(&server);
     let name = address.to_string().rsplit('/').next().unwrap().to_owned();
-    let ids: Vec<String> = std::thread::scope(|scope| {
-        let opened: Vec<_> = (0..4).map(|_| scope.spawn(|| connect(&address).id().to_owned())).collect();
+    let secrets: Vec<String> = std::thread::scope(|scope| {
+        let opened: Vec<_> = (0..4).map(|_| scope.spawn(|| connect(&address).secret().to_owned())).collect();
         opened.into_iter().map(|opened| opened.join().unwrap()).collect()
     });
-    assert!(ids.iter().all(|id| *id == ids[0] && id.len() == 32), "{ids:?}");
+    assert!(secrets.iter().all(|secret| *secret == secrets[0] && secret.len() == 64), "they share one");
     server.query_in(&name, "UPDATE rarely.meta SET value = '7' WHERE name = 'format'");
     for error in [
         PostgresStore::connect(address.clone(), Durability::Full).map(|_| ()).unwrap_err(),

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use clap::ValueEnum;
 use tracing::{Event, Subscriber};
@@ -21,6 +22,8 @@ use tracing_subscriber::{Registry, reload};
 const TALK: &str = "rarely::talk";
 /// Lines that wait for a slow reader of stderr. More are left out, and counted: no request waits for the log.
 const WAITING: usize = 8_192;
+/// How long lines gather before the next write.
+const GATHERING: Duration = Duration::from_millis(5);
 
 /// How lines are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -123,9 +126,14 @@ fn report_panic(info: &PanicHookInfo<'_>) {
 }
 
 fn write_all(lines: &Receiver<Vec<u8>>) {
-    while let Ok(line) = lines.recv() {
+    while let Ok(mut group) = lines.recv() {
+        for line in lines.try_iter() {
+            group.extend(line);
+        }
         // There is nowhere to report a failure.
-        let _ = io::stderr().write_all(&line);
+        let _ = io::stderr().write_all(&group);
+        // Lines gather meanwhile: under load they share a write, and no request has to wake this thread.
+        std::thread::sleep(GATHERING);
     }
 }
 

@@ -1,18 +1,19 @@
 //! `rarely store restore`.
 
 use std::io::{BufRead, IsTerminal as _, Write, stderr, stdin};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use rarely_live::Engine;
-use rarely_live::event::{BackupRestored, Event, Recovered};
+use rarely_live::event::{BackupRestored, Event, EventError, Recovered};
 use rarely_live::replay::{self, ReplayError, for_each_entry};
 use rarely_policy::PolicyDocument;
-use rarely_store::{EventLog, EventLoss, Head, LogEntry, SqliteLog, StoreError, restore};
+use rarely_store::{EventLog, EventLoss, Head, LogEntry, Restored, StoreError, restore, restore_to_postgres};
 
 use crate::failure::{Failure, OrFail as _};
+use crate::offline::{OfflineStore, log_of, signing_if_possible};
 use crate::output::say;
-use crate::serve::offline_options;
+use crate::postgres::{store_address, without_password};
 
 /// A backup, and the store that it replaces.
 #[derive(Debug, Args)]
@@ -20,8 +21,8 @@ pub(super) struct Arguments {
     /// The backup
     #[arg(long, value_name = "FILE")]
     from: PathBuf,
-    /// The store
-    #[arg(long, value_name = "FILE")]
+    /// The store, which no server uses: a file, or postgres://USER@HOST/DATABASE
+    #[arg(long, value_name = "STORE")]
     to: PathBuf,
     /// Restore also if the store has events that the backup lacks: say what that undoes, ask, and record it as an event
     #[arg(long, requires = "name", requires = "reason")]
@@ -38,12 +39,13 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let Arguments { from, to, accept_loss, yes, .. } = arguments;
-    let first = match restore(from, to, EventLoss::Refuse) {
+    let Arguments { to, accept_loss, yes, .. } = arguments;
+    let target = Target::of(arguments)?;
+    let first = match target.restore(EventLoss::Refuse) {
         Ok(restored) => {
-            say(&format!("{} events are in {}", restored.head.number, to.display()));
+            say(&format!("{} events are in {}", restored.head.number, without_password(&to.display().to_string())));
             return match restored.before.filter(|before| before.number > restored.head.number) {
-                Some(before) => record_gap(to, restored.head, before),
+                Some(before) => target.record_gap(restored.head, before),
                 None => Ok(()),
             };
         }
@@ -60,17 +62,17 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if reason.is_empty() {
         return Err(Failure::new("--reason is empty").help("say in a few words why these events are given up"));
     }
-    let log = SqliteLog::open_read_only(to)?;
+    let log = log_of(to)?;
     let before = log.head()?.map_or(Head::EMPTY, |(number, hash)| Head { number, hash });
-    tell(&log, first, before.number)?;
+    tell(&*log, first, before.number)?;
     drop(log);
     if !yes && !confirmed()? {
         return Err(Failure::new("nothing was restored"));
     }
-    let restored = restore(from, to, EventLoss::Accept)?;
+    let restored = target.restore(EventLoss::Accept)?;
     let event =
         BackupRestored { by: by.to_owned(), reason: reason.to_owned(), from: before.into(), to: restored.head.into() };
-    let number = recorded(to, |engine| Ok(engine.backup_restored("console", event)?))?;
+    let number = target.recorded(|engine| Ok(engine.backup_restored("console", event)?))?;
     say(&format!(
         "the log went back from event {} to event {}; event {number} records this",
         before.number, restored.head.number
@@ -78,23 +80,45 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Records that a store, which was moved away, had events that the backup lacks.
-fn record_gap(store: &Path, head: Head, before: Head) -> Result<(), Failure> {
-    let gap = Recovered { log_ended: head.number, acknowledged: before.number };
-    let number = recorded(store, |engine| Ok(engine.recovered("console", gap)?))?;
-    say(&format!("the store that was there ended at event {}; event {number} records the loss", before.number));
-    Ok(())
+/// A backup, and the store that it replaces. A database stays reserved from the comparison to the record.
+struct Target<'a> {
+    arguments: &'a Arguments,
+    database: Option<OfflineStore>,
 }
 
-fn recorded(store: &Path, record: impl FnOnce(&Engine) -> Result<u64, Failure>) -> Result<u64, Failure> {
-    let engine = Engine::start(store, offline_options(store), |_| {})?;
-    let number = record(&engine);
-    engine.stop();
-    number
+impl<'a> Target<'a> {
+    fn of(arguments: &'a Arguments) -> Result<Self, Failure> {
+        let database = store_address(&arguments.to)?.map(OfflineStore::reserve_to_restore).transpose()?;
+        Ok(Self { arguments, database })
+    }
+
+    fn restore(&self, loss: EventLoss) -> Result<Restored, StoreError> {
+        let Arguments { from, to, .. } = self.arguments;
+        match &self.database {
+            Some(OfflineStore::Database { store, lease }) => restore_to_postgres(from, store, lease, loss, |_| ()),
+            _ => restore(from, to, loss),
+        }
+    }
+
+    /// Records that a store, which was moved away, had events that the backup lacks.
+    fn record_gap(&self, head: Head, before: Head) -> Result<(), Failure> {
+        let gap = Recovered { log_ended: head.number, acknowledged: before.number };
+        let number = self.recorded(|engine| Ok(engine.recovered("console", gap)?))?;
+        say(&format!("the store that was there ended at event {}; event {number} records the loss", before.number));
+        Ok(())
+    }
+
+    fn recorded(&self, record: impl FnOnce(&Engine) -> Result<u64, Failure>) -> Result<u64, Failure> {
+        let to = &self.arguments.to;
+        match &self.database {
+            Some(database) => database.with_engine(None, record),
+            None => OfflineStore::reserve(to)?.with_engine(signing_if_possible(to, None), record),
+        }
+    }
 }
 
 /// Says what is lost: what people did, each in a line, and how much else.
-fn tell(log: &SqliteLog, first: u64, last: u64) -> Result<(), Failure> {
+fn tell(log: &dyn EventLog, first: u64, last: u64) -> Result<(), Failure> {
     say(&format!("events {first} to {last} would be lost. Among them people did this, which would be undone:"));
     let (mut told, mut others) = (0_u64, 0_u64);
     for_each_entry::<ReplayError>(log, first - 1, None, |entry| {
@@ -115,8 +139,13 @@ fn tell(log: &SqliteLog, first: u64, last: u64) -> Result<(), Failure> {
 }
 
 /// What a person did by an event, if it takes effect: revocations, stops, keys and signatures.
-fn undone(log: &SqliteLog, entry: &LogEntry) -> Result<Option<String>, ReplayError> {
-    let event = replay::event(log, entry)?;
+fn undone(log: &dyn EventLog, entry: &LogEntry) -> Result<Option<String>, ReplayError> {
+    let event = match replay::event(log, entry) {
+        Err(ReplayError::Event { source: EventError::Kind(kind), .. }) => {
+            return Ok(Some(format!("{kind}, which this version of rarely does not know")));
+        }
+        read => read?,
+    };
     let act = match &event {
         Event::TokenCreated(_)
         | Event::TokenRevoked(_)

@@ -3,39 +3,37 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use rarely_live::engine::{Durability, EngineOptions};
-use rarely_live::{Engine, replay};
+use rarely_live::replay;
 use rarely_output::utc;
-use rarely_store::{CLOCK_CORRECTED, EventLog as _, SqliteLog, StoreError, now_ms};
+use rarely_store::{CLOCK_CORRECTED, EventLog, StoreError, now_ms};
 
 use crate::failure::Failure;
+use crate::offline::{OfflineStore, log_of, private_key};
 use crate::output::{print, say};
-use crate::serve::{engine_options, key_file, silent};
+use crate::serve::silent;
 
 /// Shows the time of the log; with a reason, sets it back.
 pub(super) fn run(store: &Path, reason: Option<&str>, signing_key: Option<&Path>) -> Result<(), Failure> {
-    let log = SqliteLog::open_read_only(store)?;
+    let log = log_of(store)?;
     let (last_ms, system_ms) = (log.last_time_ms()?, now_ms());
-    let Some(reason) = reason else { return print(&shown(&log, last_ms, system_ms)?) };
+    let Some(reason) = reason else { return print(&shown(&*log, last_ms, system_ms)?) };
     drop(log);
     if last_ms <= system_ms {
         say("the time of the log is not ahead of the system's clock; nothing is corrected");
         return Ok(());
     }
-    let file = key_file(store, signing_key);
+    let file = private_key(store, signing_key)?;
     if !file.path().exists() {
         return Err(Failure::new(format!("{}: the private key of the log is not there", file.path().display()))
             .help("name its file with --signing-key: a correction must be signed"));
     }
-    let options = EngineOptions { checkpoints: Some(silent(file)), ..engine_options(Durability::Full) };
-    let engine = Engine::start(store, options, |_| {})?;
-    let corrected = engine.correct_clock("console", system_ms, reason);
-    engine.stop();
-    say(&format!("event {} sets the time of the log back from {} to {}", corrected?, utc(last_ms), utc(system_ms)));
+    let corrected = OfflineStore::reserve(store)?
+        .with_engine(Some(silent(file)), |engine| Ok(engine.correct_clock("console", system_ms, reason)?))?;
+    say(&format!("event {corrected} sets the time of the log back from {} to {}", utc(last_ms), utc(system_ms)));
     Ok(())
 }
 
-fn shown(log: &SqliteLog, last_ms: u64, system_ms: u64) -> Result<String, Failure> {
+fn shown(log: &dyn EventLog, last_ms: u64, system_ms: u64) -> Result<String, Failure> {
     let number = log.head()?.map_or(0, |(number, _)| number);
     let mut text = format!("last event      {number}, {}\nsystem's clock  {}\n", utc(last_ms), utc(system_ms));
     let _ = match last_ms.checked_sub(system_ms).filter(|ahead_ms| *ahead_ms > 0) {

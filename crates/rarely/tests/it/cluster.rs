@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 
+use crate::cluster_faults::{FAULTS, Ground, print_table};
 use crate::cluster_load::{Load, check_history};
 use crate::postgres_server::PostgresServer;
 use crate::program::{Place, data, talk};
@@ -16,19 +17,19 @@ use crate::server::DOCUMENT;
 
 pub(crate) const POLICY: &str = "/v1/policies/hypertension-treatment";
 /// The lease of the tests, in seconds.
-const LEASE: u64 = 2;
+pub(crate) const LEASE: u64 = 2;
 /// How long anything may take to become possible again.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A replica; it is killed at the end.
-struct Replica {
+pub(crate) struct Replica {
     child: Child,
-    url: String,
-    heard: Arc<Mutex<Vec<String>>>,
+    pub(crate) url: String,
+    pub(crate) heard: Arc<Mutex<Vec<String>>>,
 }
 
 impl Replica {
-    fn start(place: &Place, store: &str, more: &str) -> Self {
+    pub(crate) fn start(place: &Place, store: &str, more: &str) -> Self {
         let arguments = format!(
             "serve --store {store} --listen 127.0.0.1:0 --lease {LEASE} --signing-key key --admin-token-file admin.token {more}"
         );
@@ -49,13 +50,23 @@ impl Replica {
         Self { child, url, heard }
     }
 
-    fn signal(&self, name: &str) {
+    pub(crate) fn signal(&self, name: &str) {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args([&format!("-{name}"), &id]).status().expect("kill").success());
     }
 
+    /// Waits for its end.
+    pub(crate) fn wait(&mut self) {
+        drop(self.child.wait());
+    }
+
+    #[track_caller]
+    pub(crate) fn assert_running(&mut self) {
+        assert_eq!(self.child.try_wait().expect("its end"), None, "it ended: {:?}", self.heard);
+    }
+
     /// Ends it as its operator would.
-    fn stop(mut self) {
+    pub(crate) fn stop(mut self) {
         self.signal("TERM");
         assert!(self.child.wait().expect("its end").success(), "{:?}", self.heard);
     }
@@ -95,13 +106,13 @@ pub(crate) fn wait_for<R>(what: &str, mut condition: impl FnMut() -> Option<R>) 
 }
 
 /// The address of the owner, while its lease is valid.
-fn owner(server: &PostgresServer) -> String {
+pub(crate) fn owner(server: &PostgresServer) -> String {
     let query = "SELECT address FROM rarely.leases WHERE expires > clock_timestamp()";
     wait_for("an owner", || Some(server.query(query)).filter(|address| !address.is_empty()))
 }
 
 /// The admin token, once the first owner has written it.
-fn admin(place: &Place) -> String {
+pub(crate) fn admin(place: &Place) -> String {
     wait_for("the first token", || {
         std::fs::read_to_string(place.path("admin.token")).ok().filter(|text| text.ends_with('\n'))
     })
@@ -109,7 +120,7 @@ fn admin(place: &Place) -> String {
     .to_owned()
 }
 
-fn register(url: &str, token: &str) {
+pub(crate) fn register(url: &str, token: &str) {
     let agent = agent();
     wait_for("a registered policy", || {
         post(&agent, &format!("{url}/v1/policies"), token, "application/toml", DOCUMENT)
@@ -218,7 +229,7 @@ fn beside_a_running_cluster(place: &Place, address: &str) {
 
 /// What a command that must fail says. One that goes on is ended.
 #[track_caller]
-fn refused(place: &Place, command: &str) -> String {
+pub(crate) fn refused(place: &Place, command: &str) -> String {
     let mut running = place.rarely(command);
     let mut child = running.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().expect("it starts");
     let until = Instant::now() + PATIENCE;
@@ -234,74 +245,32 @@ fn refused(place: &Place, command: &str) -> String {
     talk(&output)
 }
 
-/// Does some harm. Returns its name, and the replica that does not answer any more.
-fn inject(fault: usize, server: &PostgresServer, replicas: &[Replica], owner: usize) -> (&'static str, Option<usize>) {
-    let other = (owner + 1 + fault % 2) % replicas.len();
-    match fault % 6 {
-        0 => {
-            replicas[owner].signal("KILL");
-            ("kill -9 of the owner", Some(owner))
-        }
-        1 => {
-            replicas[owner].signal("STOP");
-            ("SIGSTOP of the owner past its lease", Some(owner))
-        }
-        2 => {
-            let cut = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
-                       WHERE datname = current_database() AND pid <> pg_backend_pid()";
-            server.query(cut);
-            ("all connections to the database cut", None)
-        }
-        3 => {
-            replicas[other].signal("KILL");
-            ("kill -9 of a follower", Some(other))
-        }
-        4 => {
-            server.crash();
-            ("the database crashed and restarted", None)
-        }
-        _ => {
-            replicas[owner].signal("TERM");
-            ("SIGTERM of the owner", Some(owner))
-        }
-    }
-}
-
 /// Three replicas under load. `RARELY_FAULTS` sets the number of faults.
 #[test]
 fn nothing_acknowledged_is_lost() {
     let faults: usize = std::env::var("RARELY_FAULTS").ok().and_then(|text| text.parse().ok()).unwrap_or(12);
-    let (server, place) = (PostgresServer::start(), Place::new());
-    let address = server.address();
-    let mut replicas: Vec<Replica> = (0..3).map(|_| Replica::start(&place, &address, "")).collect();
+    let (ground, place) = (Ground::start(faults), Place::new());
+    let address = ground.address();
+    let start = || Replica::start(&place, &address, "");
+    let mut replicas: Vec<Replica> = (0..3).map(|_| start()).collect();
     let token = admin(&place);
     register(&replicas[0].url, &token);
     let load = Load::start(4, replicas.iter().map(|replica| replica.url.clone()).collect(), &token);
     let began = Instant::now();
     load.all_go_on_after(began);
-    for fault in 0..faults {
-        let owning = owner(&server);
+    let mut times = Vec::new();
+    for (turn, fault) in FAULTS.into_iter().cycle().take(faults).enumerate() {
+        let owning = owner(&ground.server);
         let at = replicas.iter().position(|replica| replica.url == owning).expect("one of them");
-        let (name, gone) = inject(fault, &server, &replicas, at);
-        let moment = Instant::now();
-        if fault % 6 == 4 {
-            server.launch();
-        }
+        let (gone, moment) = fault.happens(turn, &ground, &replicas, at);
         let alive = replicas.iter().enumerate().filter(|(index, _)| Some(*index) != gone);
         let alive: Vec<&str> = alive.map(|(_, replica)| replica.url.as_str()).collect();
-        let answered = load.probe(&alive, &token, &format!("probe {fault}"));
-        println!("fault {}: {name}: answered again after {:.2} s", fault + 1, (answered - moment).as_secs_f64());
-        match gone {
-            Some(gone) if fault % 6 == 1 => {
-                assert_ne!(owner(&server), owning, "another replica has taken over");
-                replicas[gone].signal("CONT");
-            }
-            Some(gone) => {
-                drop(replicas[gone].child.wait());
-                replicas[gone] = Replica::start(&place, &address, "");
-                load.urls.write().expect("not poisoned")[gone] = replicas[gone].url.clone();
-            }
-            None => {}
+        let answered = load.probe(&alive, &token, &format!("probe {turn}"));
+        times.push((fault, (answered - moment).as_secs_f64()));
+        println!("fault {}: {}: {:.2} s", turn + 1, fault.name(), (answered - moment).as_secs_f64());
+        fault.ends(&ground, gone, &mut replicas, &owning, start, &load);
+        for replica in &mut replicas {
+            replica.assert_running();
         }
         load.all_go_on_after(Instant::now());
     }
@@ -312,6 +281,7 @@ fn nothing_acknowledged_is_lost() {
     replicas.into_iter().for_each(Replica::stop);
     let requests: usize = histories.iter().map(|history| history.times.len()).sum();
     let events = check_history(&place, &address, &histories);
+    print_table(&times);
     println!(
         "{faults} faults in {seconds:.0} s: {requests} requests acknowledged, {events} events, nothing lost or twice"
     );

@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 /// The files below a folder of the repository whose name ends like this.
-fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+pub(crate) fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
@@ -28,7 +28,7 @@ fn documents() -> Vec<(PathBuf, String)> {
     found
 }
 
-fn read(path: &Path) -> String {
+pub(crate) fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
@@ -38,19 +38,52 @@ fn code() -> String {
     files(&crates, ".rs").iter().chain(&files(&crates, ".py")).map(|path| read(path)).collect()
 }
 
+/// The names by which one links to the headings of a page, as repository browsers and mdBook make them.
+fn anchors(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let mut quoted = false;
+    for line in text.lines() {
+        quoted ^= line.starts_with("```");
+        let heading = line.trim_start_matches('#');
+        if !quoted && heading.len() < line.len() && heading.starts_with(' ') {
+            let words = heading.trim().to_lowercase().replace(' ', "-");
+            let name: String = words.chars().filter(|mark| mark.is_alphanumeric() || "-_".contains(*mark)).collect();
+            let same = found.iter().filter(|known| **known == name).count();
+            found.push(if same == 0 { name } else { format!("{name}-{same}") });
+        }
+    }
+    found
+}
+
 #[test]
-fn links_lead_to_files() {
+fn links_lead_to_files_and_their_sections() {
+    let mut sections = 0;
     for (path, text) in documents() {
-        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-            let target = link.split('#').next().unwrap_or_default();
+        // Links of both kinds: [words](target) and [name]: target.
+        let named = text.lines().filter(|line| line.starts_with('[')).filter_map(|line| line.split_once("]: "));
+        let plain = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        for link in plain.chain(named.map(|(_, target)| target)) {
+            let (target, section) = link.split_once('#').unwrap_or((link, ""));
             // Formulas have brackets too; a file's name has no blank and a dot or a slash.
             let is_file = target.is_ascii() && !target.contains(' ') && target.contains(['.', '/']);
-            if is_file && !target.contains("://") {
-                let file = path.parent().expect("a folder").join(target);
-                assert!(file.exists(), "{}: {link} does not exist", path.display());
+            if target.contains("://") || !(is_file || target.is_empty() && !section.is_empty()) {
+                continue;
+            }
+            let file = if target.is_empty() { path.clone() } else { path.parent().expect("a folder").join(target) };
+            assert!(file.exists(), "{}: {link} does not exist", path.display());
+            if !section.is_empty() && file.extension().is_some_and(|ending| ending == "md") {
+                assert!(anchors(&read(&file)).contains(&section.to_owned()), "{}: no section {link}", path.display());
+                sections += 1;
             }
         }
     }
+    assert!(sections > 0, "no link leads to a section");
+}
+
+#[test]
+fn a_heading_has_the_name_that_browsers_give_it() {
+    let text = "# One & two\n## 5. Is a `boundary` plausible?\n```sh\n# no heading\n```\n## One & two\n";
+    assert_eq!(anchors(text), ["one--two", "5-is-a-boundary-plausible", "one--two-1"]);
 }
 
 #[test]

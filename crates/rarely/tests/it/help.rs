@@ -65,6 +65,11 @@ fn help_of_serve() {
 }
 
 #[test]
+fn help_of_desk() {
+    assert_snapshot_of!(Place::new().rarely("desk --help"));
+}
+
+#[test]
 fn help_of_token_create() {
     assert_snapshot_of!(Place::new().rarely("token create --help"));
 }

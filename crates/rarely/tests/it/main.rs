@@ -3,10 +3,18 @@
 mod architecture;
 mod audit;
 #[cfg(unix)]
+mod book;
+mod book_pages;
+#[cfg(unix)]
 mod cluster;
 #[cfg(unix)]
+mod cluster_faults;
+#[cfg(unix)]
 mod cluster_load;
+#[cfg(unix)]
+mod cluster_versions;
 mod completions;
+mod desk;
 mod doctor;
 mod documents;
 mod duckdb;
@@ -23,9 +31,14 @@ mod missing;
 mod operating;
 mod options;
 mod output;
+#[cfg(target_os = "linux")]
+mod packaging;
 mod policy;
 mod policy_init;
+#[cfg(unix)]
 mod postgres;
+#[cfg(unix)]
+mod postgres_commands;
 #[cfg(unix)]
 #[path = "../../../../testdata/postgres_server.rs"]
 mod postgres_server;
@@ -43,6 +56,8 @@ mod server;
 mod shard;
 mod shard_examples;
 mod simulate;
+#[cfg(unix)]
+mod slow_proxy;
 mod store;
 mod sums;
 mod sweep;

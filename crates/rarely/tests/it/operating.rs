@@ -10,14 +10,14 @@ use crate::program::{Place, talk};
 use crate::server::{DOCUMENT, used};
 
 /// A server whose stderr is a file.
-struct Logged<'a> {
+pub(crate) struct Logged<'a> {
     place: &'a Place,
     child: Child,
-    url: String,
+    pub(crate) url: String,
 }
 
 impl<'a> Logged<'a> {
-    fn start(place: &'a Place, arguments: &str, environment: &[(&str, &str)]) -> Self {
+    pub(crate) fn start(place: &'a Place, arguments: &str, environment: &[(&str, &str)]) -> Self {
         let mut command = place.rarely(&format!("serve {arguments}"));
         command.envs(environment.iter().copied());
         let talk = File::create(place.path("talk")).expect("a file");
@@ -47,7 +47,7 @@ impl<'a> Logged<'a> {
         assert!(Command::new("kill").args([name, &id]).status().expect("kill").success());
     }
 
-    fn stop(mut self) -> String {
+    pub(crate) fn stop(mut self) -> String {
         self.signal("-TERM");
         assert!(self.child.wait().expect("its end").success(), "{}", self.place.text("talk"));
         self.place.text("talk")
@@ -214,4 +214,36 @@ fn only_the_owner_may_read_the_files_of_a_store() {
     for name in ["s.db", "s.db.head", "s.db.lock", "s.db.snapshot", "s.db.signing-key", "copy.db", "admin.token"] {
         assert!(place.path(name).exists(), "{name}");
     }
+}
+
+#[test]
+fn traces_go_to_the_collector_that_an_option_names() {
+    let place = Place::new();
+    let collector = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = format!("http://{}", collector.local_addr().expect("an address"));
+    let (send, receive) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        use std::io::{Read as _, Write as _};
+        let (mut stream, _) = collector.accept().expect("a connection");
+        let mut taken = String::new();
+        while !taken.contains("]}]}]}") {
+            let mut part = [0; 4096];
+            let read = stream.read(&mut part).expect("a part");
+            taken.push_str(&String::from_utf8_lossy(&part[..read]));
+        }
+        stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}").expect("an answer");
+        send.send(taken).expect("a receiver");
+    });
+    let variables = [("OTEL_SERVICE_NAME", "clinic-rarely"), ("OTEL_EXPORTER_OTLP_HEADERS", "api-key=k1")];
+    let options = format!("--store s.db --listen 127.0.0.1:0 --admin-token-file t --otlp-endpoint {address}");
+    let server = Logged::start(&place, &options, &variables);
+    assert_eq!(agent().get(format!("{}/healthz", server.url)).call().expect("an answer").status(), 200);
+    // What waits is sent at the end.
+    server.stop();
+    let taken = receive.recv_timeout(Duration::from_secs(20)).expect("spans");
+    for part in ["POST /v1/traces", "api-key: k1", "clinic-rarely", "GET /healthz", "service.version"] {
+        assert!(taken.contains(part), "{part}: {taken}");
+    }
+    let wrong = place.rarely("serve --store s.db --otlp-endpoint localhost:4318").output().expect("it runs");
+    assert!(talk(&wrong).contains("expected an address like http://127.0.0.1:4318"), "{}", talk(&wrong));
 }

@@ -187,6 +187,20 @@ fn differences_in_words() {
 }
 
 #[test]
+fn a_difference_of_groups_counts_nobody() {
+    let place = Place::new();
+    let example = |name: &str| concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/departments/").to_owned() + name;
+    let old = fs::read_to_string(example("policy.toml")).expect("a document");
+    place.write("new.toml", old.replace("cuts = {}", "cuts = { \"department 03\" = [31] }"));
+    place.write("old.toml", old);
+    place.write("people.csv", "score\n40\n60\n");
+    assert_eq!(data(&place.done("policy diff old.toml new.toml")), "department 03: admit from 31 points, was 50\n");
+    let output = place.rarely("policy diff old.toml new.toml --population people.csv").output().expect("it starts");
+    assert_eq!((output.status.code(), data(&output)), (Some(2), String::new()), "no share is right");
+    assert!(talk(&output).contains("help: leave --population out"), "{}", talk(&output));
+}
+
+#[test]
 fn a_difference_counts_the_people_who_change() {
     let place = Place::new();
     place.write("old.toml", POLICY);

@@ -72,7 +72,7 @@ fn the_whole_reproduction_at_its_smallest() {
         ("children", &|| which_children(&page, &document)),
         ("answer", &|| answer(&data(&output), &document)),
         ("extent", &|| extent(&talk(&output), &page)),
-        ("README", &|| readme(&document)),
+        ("the book", &|| quoted_claims(&document)),
     ];
     let failed: Vec<&str> = sides
         .into_iter()
@@ -90,7 +90,7 @@ fn extent(said: &str, page: &str) {
 }
 
 fn files(place: &Place) {
-    let tables = TABLES.iter().map(|name| format!("tables/{name}.csv"));
+    let tables = TABLES.iter().flat_map(|name| ["csv", "md", "tex"].map(|kind| format!("tables/{name}.{kind}")));
     let figures = FIGURES.iter().flat_map(|name| ["pdf", "png", "svg"].map(|kind| format!("figures/{name}.{kind}")));
     let mut expected: Vec<String> =
         tables.chain(figures).chain(["claims.json", "report.html"].map(ToOwned::to_owned)).collect();
@@ -276,11 +276,11 @@ fn answer(printed: &str, document: &Value) {
     assert!(printed.contains(&sum), "{sum} is not in\n{printed}");
 }
 
-/// The claims that the README quotes are among those of the program. Their verdicts come from a larger run.
-fn readme(document: &Value) {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
-    let text = std::fs::read_to_string(path).expect("README.md");
-    let (_, block) = text.split_once("```text\n verdict ").expect("the claims of the README");
+/// The claims that the book quotes are among those of the program. Their verdicts come from a larger run.
+fn quoted_claims(document: &Value) {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/start/which.md");
+    let text = std::fs::read_to_string(path).expect("a page");
+    let (_, block) = text.split_once("```text\n verdict ").expect("the claims of the page");
     let rows = block.lines().skip(1).take_while(|line| !line.starts_with(" …") && !line.starts_with("```"));
     let claims = document["claims"].as_array().expect("claims");
     let mut quoted = 0;
@@ -292,7 +292,7 @@ fn readme(document: &Value) {
         let known = claims.iter().any(|claim| {
             claim["figure"] == figure && claim["text"].as_str().is_some_and(|text| text.starts_with(start))
         });
-        assert!(known, "the README quotes an unknown claim: {row}");
+        assert!(known, "the book quotes an unknown claim: {row}");
         quoted += 1;
     }
     assert_eq!(quoted, 3);

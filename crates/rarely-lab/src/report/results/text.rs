@@ -36,6 +36,11 @@ pub fn title(description: &ExperimentDescription) -> String {
     )
 }
 
+/// The title of a frontier's figure.
+pub fn frontier_title(description: &ExperimentDescription) -> String {
+    format!("{}: regret against changes", title(description))
+}
+
 /// What the algorithms were told, and how to read the numbers: the note under its figure.
 pub fn note(description: &ExperimentDescription) -> String {
     let told = &description.assumptions;

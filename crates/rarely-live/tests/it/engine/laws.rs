@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use rarely_live::engine::{NewOutcome, PolicyHandle};
+use std::collections::BTreeMap;
 
 use crate::support::{Bench, block_on, request, signature};
 
@@ -60,7 +61,7 @@ fn perform(bench: &mut Bench, decisions: &mut Vec<u64>, act: &Act) {
             drop(block_on(bench.engine.observe(
                 &handle,
                 "ward",
-                vec![NewOutcome::OfDecision { decision, outcome: *outcome, correction }],
+                vec![NewOutcome::OfDecision { decision, outcome: *outcome, guardrails: BTreeMap::new(), correction }],
             )));
         }
         Act::Cases(count) => bench.cases(&handle, *count),

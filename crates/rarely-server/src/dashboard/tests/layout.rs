@@ -3,6 +3,7 @@
 use axum::http::StatusCode;
 use rarely_live::engine::NewOutcome;
 use rarely_live::{RecordField, Role};
+use std::collections::BTreeMap;
 
 use super::{DOCUMENT, NAME, PAGE, TestService, blocking};
 
@@ -27,7 +28,12 @@ async fn names_and_texts_are_escaped() {
         let record = vec![RecordField::Number(f64::from(value) * 2.5)];
         let ask = handle.edition().request_of(Some(format!("<s>{value}</s>")), record).expect("in range");
         last = service.engine.decide(&handle, "<b>ward</b>", vec![ask]).await.remove(0).expect("an answer").decision;
-        let report = |outcome, correction| NewOutcome::OfDecision { decision: last, outcome, correction };
+        let report = |outcome, correction| NewOutcome::OfDecision {
+            decision: last,
+            outcome,
+            guardrails: BTreeMap::new(),
+            correction,
+        };
         service.engine.observe(&handle, "<b>ward</b>", vec![report(0.5, None)]).await.remove(0).expect("taken in");
         let reason = Some("<s>typing error</s>".to_owned());
         service.engine.observe(&handle, "<b>ward</b>", vec![report(0.25, reason)]).await.remove(0).expect("taken in");

@@ -12,15 +12,19 @@ use crate::simulate::SMALL as SIMULATE_SMALL;
 
 const SIMULATE: &str =
     "simulate --runs 4 --rounds 300 --algorithms rarely,rs-greedy,boundary-conservative,rs-linucb,linucb,fixed";
-const OF_SIMULATE: [&str; 10] = [
+const OF_SIMULATE: [&str; 14] = [
     "changes.parquet",
     "comparisons.csv",
+    "comparisons.md",
+    "comparisons.tex",
     "figure.pdf",
     "figure.png",
     "figure.svg",
     "run.json",
     "runs.parquet",
     "summary.csv",
+    "summary.md",
+    "summary.tex",
     "traces.dat",
     "traces.parquet",
 ];
@@ -76,6 +80,9 @@ fn simulate_writes_its_files_and_the_same_bytes_for_any_number_of_threads() {
     let settings: Value = serde_json::from_slice(&files["run.json"]).expect("JSON");
     assert_eq!((&settings["seed"], &settings["runs"], &settings["rounds"]), (&1.into(), &4.into(), &300.into()));
     assert_eq!(settings["version"], env!("CARGO_PKG_VERSION"));
+    let command = settings["command"].as_str().expect("a command");
+    assert!(command.starts_with("rarely simulate --") && command.contains("--runs=4"), "{command}");
+    assert!(!command.contains("--out") && !command.contains("--threads"), "{command}");
     let printed = data(&place.done(&format!("{SIMULATE} --format csv")));
     assert_eq!(printed.as_bytes(), files["summary.csv"], "the file is what --format csv prints");
 }
@@ -153,12 +160,15 @@ fn sweep_and_frontier_write_their_files_and_the_same_bytes_for_any_number_of_thr
     for (command, csv) in commands {
         let place = Place::new();
         let files = with_any_threads(&place, command);
-        let mut expected =
-            ["comparisons.csv", "figure.pdf", "figure.png", "figure.svg", "run.json", "runs.parquet", csv];
+        let [markdown, latex] = [".md", ".tex"].map(|ending| csv.replace(".csv", ending));
+        let mut expected = vec![csv, &markdown, &latex, "comparisons.csv", "comparisons.md", "comparisons.tex"];
+        expected.extend(["figure.pdf", "figure.png", "figure.svg", "run.json", "runs.parquet"]);
         expected.sort_unstable();
         assert_eq!(names(&files), expected, "{command}");
         assert_figure(&files, "figure");
-        assert_eq!(data(&place.done(&format!("{command} --format csv"))).as_bytes(), files[csv]);
+        for (format, name) in [("csv", csv), ("markdown", markdown.as_str()), ("latex", latex.as_str())] {
+            assert_eq!(data(&place.done(&format!("{command} --format {format}"))).as_bytes(), files[name]);
+        }
         let settings: Value = serde_json::from_slice(&files["run.json"]).expect("JSON");
         assert!(settings["rounds"].is_u64() && settings["seed"] == 1, "{settings}");
     }

@@ -1,0 +1,6 @@
+//! The desk without a socket.
+
+mod access;
+mod journey;
+mod support;
+mod trouble;
