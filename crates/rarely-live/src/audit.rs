@@ -1,25 +1,25 @@
 //! Audits a log from the first event to the last: checks the chain, repeats every decision, recomputes every review's statistics
 //! and checks every version's signatures.
 
+mod erased;
+
 use std::collections::BTreeMap;
 
 use rarely_core::Exploration;
 use rarely_error::{Explain, Remedy};
 use rarely_review::examine;
-use rarely_store::{
-    ChainFault, EventLog, Head, LogEntry, LookupKey, StoreError, StoredSnapshot, SubjectKey, verify_chain,
-};
+use rarely_store::{ChainFault, EventLog, Head, LogEntry, LookupKey, StoreError, StoredSnapshot, verify_chain};
 
 use crate::decider::Decider;
 use crate::engine_state::EngineState;
-use crate::event::{
-    AboutPerson, Corrected, Decided, Event, ExternalDecision, KeyReplaced, Observed, PersonErased, Proposed,
-};
+use crate::event::{Corrected, Decided, Event, ExternalDecision, KeyReplaced, Observed, Proposed};
 use crate::lagged_replay::LaggedReplay;
 use crate::live_policy::{ENGINE_ACTOR, LivePolicy, inconsistent};
 use crate::lookup_key;
 use crate::objection::Objection;
 use crate::replay::{self, ReplayError, for_each_entry};
+
+pub use erased::ErasedCounts;
 
 /// What an audit has verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,19 +46,6 @@ pub struct AuditSummary {
     pub key_replacements: Vec<KeyReplaced>,
     /// What cannot be verified, because people were erased.
     pub erased: ErasedCounts,
-}
-
-/// What cannot be verified any more, because people were erased.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ErasedCounts {
-    /// People.
-    pub people: u64,
-    /// Decisions that cannot be drawn again: those about these people, and those drawn by statistics that had their outcomes.
-    pub decisions: u64,
-    /// Reviews of statistics that had their outcomes, before they were erased.
-    pub reviews: u64,
-    /// Proposals from such statistics.
-    pub proposals: u64,
 }
 
 /// How many signatures people made, and with what.
@@ -355,41 +342,6 @@ impl<'a> Auditor<'a> {
             self.check_key(entry, &lookup_key)?;
         }
         self.summary.decisions += 1;
-        Ok(())
-    }
-
-    /// The key of the person that an event is about.
-    fn key_of(&self, about: Option<AboutPerson>) -> Result<Option<SubjectKey>, CheckError> {
-        let key = about.map(|about| self.log.subject_key(&about.tag)).transpose().map_err(ReplayError::Store)?;
-        Ok(key.flatten())
-    }
-
-    /// Checks that the recorded sums are of as many outcomes as the log has, with those of erased people.
-    fn person_erased(&self, entry: &LogEntry, erased: &PersonErased) -> Result<(), CheckError> {
-        let live = self.state.policy(entry.policy).map(|policy| policy.lock());
-        if let (Some(live), Some(sums)) = (live, &erased.statistics) {
-            let known = live.state().learned.outcomes();
-            if !(known..=known + live.lacked_outcomes()).contains(&sums.outcomes()) {
-                return Err(
-                    inconsistent("the sums at an erasure are of more or fewer outcomes than the log has").into()
-                );
-            }
-        }
-        Ok(())
-    }
-
-    /// Checks that exactly those people have no key who were erased.
-    fn check_erased(&mut self, number: u64) -> Result<(), ReplayError> {
-        let inconsistent = |source| ReplayError::Inconsistent { number, source };
-        self.state.check_keys_of_people().map_err(inconsistent)?;
-        for tag in self.state.erased().keys() {
-            if self.log.subject_key(tag)?.is_some() {
-                return Err(inconsistent(crate::live_policy::inconsistent(
-                    "a person was erased, but the key is still there",
-                )));
-            }
-        }
-        self.summary.erased.people = self.state.erased().len() as u64;
         Ok(())
     }
 

@@ -42,14 +42,14 @@ pub struct Erasure {
 
 /// What the log has about people, by policy.
 #[derive(Default)]
-struct Traces {
-    policies: BTreeMap<u64, Trace>,
+struct Mentions {
+    policies: BTreeMap<u64, Mentioned>,
     /// Up to this event the log was searched.
     searched: u64,
 }
 
 #[derive(Default)]
-struct Trace {
+struct Mentioned {
     decisions: BTreeSet<u64>,
     answered: BTreeSet<u64>,
     outcomes: u64,
@@ -82,10 +82,10 @@ impl Engine {
         let _one_at_a_time = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
         let people = Closed::new(self, self.people_named(names)?);
         let tags: BTreeSet<SubjectTag> = people.held.iter().map(|person| person.subject.tag).collect();
-        let mut traces = Traces::default();
-        let found = traces.search(self.log().as_ref(), &tags, self.writer.committed());
+        let mut mentions = Mentions::default();
+        let found = mentions.search(self.log().as_ref(), &tags, self.writer.committed());
         found.map_err(diverged)?;
-        let (events, receipt, erasure) = self.append_erasure((actor, person), reason, statistics, &tags, traces)?;
+        let (events, receipt, erasure) = self.append_erasure((actor, person), reason, statistics, &tags, mentions)?;
         receipt.wait_blocking().map_err(|error| {
             drop(self.wait_applied(self.writer.committed()));
             ChangeError::Store(error)
@@ -119,18 +119,18 @@ impl Engine {
         reason: &str,
         statistics: ErasedStatistics,
         tags: &BTreeSet<SubjectTag>,
-        mut traces: Traces,
+        mut mentions: Mentions,
     ) -> Result<(Vec<u64>, Receipt, Erasure), ChangeError> {
         let _nobody_else = self.appending.write().unwrap_or_else(PoisonError::into_inner);
         let last = self.wait_for_all()?;
-        traces.search(self.log().as_ref(), tags, last).map_err(diverged)?;
-        if traces.policies.is_empty() {
-            traces.policies.insert(0, Trace::default());
+        mentions.search(self.log().as_ref(), tags, last).map_err(diverged)?;
+        if mentions.policies.is_empty() {
+            mentions.policies.insert(0, Mentioned::default());
         }
         let mut erasure = Erasure { events: Vec::new(), decisions: 0, outcomes: 0, scrubbed: false };
         let mut events = Vec::new();
-        for (policy, trace) in traces.policies {
-            let Trace { decisions, answered, outcomes } = trace;
+        for (policy, mentioned) in mentions.policies {
+            let Mentioned { decisions, answered, outcomes } = mentioned;
             let sums = self.policy_with(policy).and_then(|handle| {
                 let live = handle.live.lock();
                 let learned = &live.state().learned;
@@ -187,7 +187,7 @@ impl Engine {
     }
 }
 
-impl Traces {
+impl Mentions {
     /// Searches the log from where the last search ended.
     fn search(&mut self, log: &dyn EventLog, tags: &BTreeSet<SubjectTag>, until: u64) -> Result<(), ReplayError> {
         let texts: Vec<String> = tags.iter().map(ToString::to_string).collect();
@@ -206,12 +206,12 @@ impl Traces {
         if !tags.contains(&subject) {
             return;
         }
-        let trace = self.policies.entry(entry.policy).or_default();
+        let mentioned = self.policies.entry(entry.policy).or_default();
         match entry.kind.as_str() {
-            "decided" => _ = trace.decisions.insert(entry.number),
+            "decided" => _ = mentioned.decisions.insert(entry.number),
             "observed" | "corrected" => {
-                trace.outcomes += 1;
-                trace.answered.extend(decision);
+                mentioned.outcomes += 1;
+                mentioned.answered.extend(decision);
             }
             _ => {}
         }

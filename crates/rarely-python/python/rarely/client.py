@@ -219,8 +219,8 @@ class Client:
     def import_history(self, policy: str, decisions: Iterable[Mapping[str, Any]]) -> list[Reported | ServiceError]:
         """Imports decisions from before the policy was run, the oldest first, in batches, as :meth:`decide_many` does.
 
-        Each has ``time`` (a text in ISO 8601, or a ``datetime`` with its zone), ``record``, ``option`` and ``outcome``, and may have ``key`` and
-        ``propensity``. Give keys, so that an import that was interrupted can be sent again. It is possible until the first decision.
+        Each has ``time`` (a text in ISO 8601, or a ``datetime`` with its zone), ``record``, ``option`` and ``outcome``, and may have ``key``,
+        ``propensity`` and ``subject``. Give keys, so that an import that was interrupted can be sent again. It is possible until the first decision.
         """
         past = [{**one, "time": _time(one.get("time")), "record": dict(one.get("record", {}))} for one in decisions]
         return self._batches(_of(policy, "history"), past, Reported)

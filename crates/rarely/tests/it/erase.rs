@@ -142,4 +142,20 @@ fn a_person_is_erased_in_a_database() {
     server.stop();
     place.done(&format!("store copy --from {address} --to s.db"));
     assert_eq!(erased(&place), 1);
+
+    // Without a server; and into a copy in which the person still is.
+    database.query("CREATE DATABASE other");
+    let other = database.database("other");
+    place.done(&format!("store restore --from s.db --to {other}"));
+    let keys = || database.query_in("other", "SELECT count(*) FROM rarely.subjects").trim().to_owned();
+    assert_eq!(keys(), "30", "those of 29 people, and of one who came back");
+    let alone = format!("erase --store {address} --signing-key key --reason asked --subject");
+    let done = place.rarely(&alone).arg("person 4").output().unwrap();
+    assert!(data(&done).contains("1 decisions and 1 outcomes"), "{}", talk(&done));
+    place.done(&format!("store copy --from {address} --to late.db"));
+    place.done(&format!("store restore --from late.db --to {other}"));
+    assert_eq!(keys(), "29");
+    place.done(&format!("audit verify --store {other}"));
+    place.done(&format!("store restore --from s.db --to {address} --accept-loss --name cem --reason test --yes"));
+    place.done(&format!("audit verify --store {address}"));
 }
