@@ -448,7 +448,7 @@ fn keys_of_people_are_destroyed_with_the_event_and_copied_otherwise() {
     log.keep_subjects(&people).unwrap();
     log.keep_subjects(&[Subject { name: people[0].name, ..Subject::generate(Hash::ZERO) }]).unwrap();
     assert_eq!(log.subject(&people[0].name).unwrap().as_ref(), Some(&people[0]), "a name has one key");
-    let (_, receipt) = writer.append(|turn| {
+    let ((), receipt) = writer.append(|turn| {
         turn.push(said("erased"), ());
         turn.destroy(vec![people[1].tag]);
     });
