@@ -94,7 +94,7 @@ fn values_are_counted_in_bins_and_by_word() {
 #[test]
 fn what_a_sketch_does_not_list_is_counted_together() {
     let rows: Vec<String> = (0..200).map(|at| format!("word-{at}\n")).collect();
-    let (_folder, path) = file("log.csv", &format!("word\n{}", rows.concat()));
+    let (_folder, path) = file("log.csv", format!("word\n{}", rows.concat()));
     let found = rarely_data::sketch(&path, &DataFormat::default()).expect("a sketch");
     let spreads = read_spreads(&found.columns, &path, &DataFormat::default(), |_| Ok::<(), DataError>(()));
     let spreads = spreads.expect("spreads");
@@ -116,7 +116,7 @@ fn a_sketch_tells_how_far_it_is_and_stops_when_it_is_told_to() {
         }
     }
     let rows = "1,2\n".repeat(50_000);
-    let (_folder, path) = file("log.csv", &format!("a,b\n{rows}"));
+    let (_folder, path) = file("log.csv", format!("a,b\n{rows}"));
     let mut seen = Vec::new();
     let watch = |at| {
         seen.push(at);

@@ -22,7 +22,9 @@ fn as_json() {
     let output = Place::new().done(&format!("{SMALL} --format json --seed 18446744073709551615"));
     let answer: Value = serde_json::from_str(&data(&output)).expect("JSON");
     let settings = &answer["settings"];
-    assert_eq!(settings["command"], "simulate");
+    let command =
+        "rarely simulate --rounds=200 --runs=3 --algorithms=rarely,linucb,rs-greedy --seed=18446744073709551615";
+    assert_eq!(settings["command"], command);
     assert_eq!(settings["version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(settings["seed"], u64::MAX);
     assert_eq!(settings["runs"], 3);
