@@ -1,7 +1,7 @@
 //! Audits a log from the first event to the last: checks the chain, repeats every decision, recomputes every review's statistics
 //! and checks every version's signatures.
 
-mod lagged_replay;
+mod erased;
 
 use std::collections::BTreeMap;
 
@@ -13,11 +13,13 @@ use rarely_store::{ChainFault, EventLog, Head, LogEntry, LookupKey, StoreError, 
 use crate::decider::Decider;
 use crate::engine_state::EngineState;
 use crate::event::{Corrected, Decided, Event, ExternalDecision, KeyReplaced, Observed, Proposed};
+use crate::lagged_replay::LaggedReplay;
 use crate::live_policy::{ENGINE_ACTOR, LivePolicy, inconsistent};
 use crate::lookup_key;
 use crate::objection::Objection;
 use crate::replay::{self, ReplayError, for_each_entry};
-use lagged_replay::LaggedReplay;
+
+pub use erased::ErasedCounts;
 
 /// What an audit has verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +44,8 @@ pub struct AuditSummary {
     pub snapshot: Option<u64>,
     /// How the key that signs checkpoints was replaced.
     pub key_replacements: Vec<KeyReplaced>,
+    /// What cannot be verified, because people were erased.
+    pub erased: ErasedCounts,
 }
 
 /// How many signatures people made, and with what.
@@ -121,6 +125,7 @@ pub fn verify(
         }
         Ok::<(), AuditFault>(())
     })?;
+    auditor.check_erased(head.number)?;
     let mut summary = auditor.summary;
     summary.key_replacements = auditor.state.key_replacements().to_vec();
     for (_, policy) in auditor.state.policies() {
@@ -201,12 +206,13 @@ impl<'a> Auditor<'a> {
             versions: 0,
             snapshot: None,
             key_replacements: Vec::new(),
+            erased: ErasedCounts::default(),
         };
         Self { log, state: EngineState::default(), policies: BTreeMap::new(), answered: Vec::new(), summary }
     }
 
     fn check(&mut self, entry: &LogEntry) -> Result<(), CheckError> {
-        let event = replay::event(entry)?;
+        let event = replay::event(self.log, entry)?;
         match &event {
             Event::Decided(decided) => self.decided(entry, decided)?,
             Event::Overridden(overridden) => self.check_key(entry, &lookup_key::of_override(overridden.decision))?,
@@ -214,8 +220,12 @@ impl<'a> Auditor<'a> {
                 self.observed(*decision)?;
                 self.check_outcome_key(entry, *decision)?;
             }
-            Event::Observed(Observed { elsewhere: Some(ExternalDecision { key: Some(key), .. }), .. }) => {
-                self.check_key(entry, &lookup_key::of_observation(entry.policy, key))?;
+            Event::Observed(Observed { elsewhere: Some(ExternalDecision { key: Some(key), .. }), subject, .. }) => {
+                let lookup_key = match self.key_of(*subject)? {
+                    Some(person) => lookup_key::of_observation_about(entry.policy, &person, key),
+                    None => lookup_key::of_observation(entry.policy, key),
+                };
+                self.check_key(entry, &lookup_key)?;
             }
             Event::Corrected(corrected) => {
                 self.corrected(corrected)?;
@@ -223,6 +233,10 @@ impl<'a> Auditor<'a> {
             }
             Event::Reviewed(reviewed) => {
                 let live = self.reviewing(entry, reviewed.basis)?;
+                if live.lacks_outcomes() {
+                    self.summary.erased.reviews += 1;
+                    return self.apply(entry, &event);
+                }
                 let base = live.state().learned.evidence_base(live.document()).map_err(inconsistent)?;
                 if base.statistics.digest() != reviewed.digest {
                     return Err(inconsistent("the digest of the review's statistics differs").into());
@@ -232,10 +246,15 @@ impl<'a> Auditor<'a> {
             Event::Proposed(proposed) if proposed.rollback.is_none() && proposed.amendment.is_none() => {
                 self.proposed(entry, proposed)?;
             }
+            Event::PersonErased(erased) => self.person_erased(entry, erased)?,
             _ => {}
         }
+        self.apply(entry, &event)
+    }
+
+    fn apply(&mut self, entry: &LogEntry, event: &Event) -> Result<(), CheckError> {
         self.summary.outcomes += u64::from(matches!(event, Event::Observed(_) | Event::Corrected(_)));
-        self.state.apply_entry(self.log, entry, &event)?;
+        self.state.apply_entry(self.log, entry, event)?;
         if let Some((_, _, signature)) = event.signed_act().filter(|_| entry.actor != ENGINE_ACTOR) {
             let SignatureCounts { by_key, by_token } = &mut self.summary.signatures;
             *(if signature.by_key.is_some() { by_key } else { by_token }) += 1;
@@ -249,10 +268,10 @@ impl<'a> Auditor<'a> {
     }
 
     fn registered(&mut self, entry: &LogEntry) -> Result<(), CheckError> {
-        let reviewing = LaggedReplay::new(entry)?;
+        let reviewing = LaggedReplay::new(self.log, entry)?;
         let live = reviewing.live();
         let decider = live.decider(entry.number);
-        let deciding = decider.explores().then(|| LaggedReplay::new(entry)).transpose()?;
+        let deciding = decider.explores().then(|| LaggedReplay::new(self.log, entry)).transpose()?;
         self.policies.insert(entry.number, Trail { decider, deciding, reviewing });
         Ok(())
     }
@@ -288,6 +307,12 @@ impl<'a> Auditor<'a> {
         }
         let pinned = decided.pinned.then(|| live.decider_of(decided.version, decided.basis)).transpose()?;
         let decider = pinned.as_ref().unwrap_or(&trail.decider);
+        // Without the record, or without outcomes that were known then, it cannot be drawn again.
+        let lacks = || trail.deciding.as_ref().is_some_and(|deciding| deciding.live().lacks_outcomes());
+        if decided.subject.is_some_and(|about| about.erased) || (decider.explores() && lacks()) {
+            self.summary.erased.decisions += 1;
+            return Ok(());
+        }
         let edition = &decider.edition;
         let context = edition.reader.context(&decided.record).map_err(inconsistent)?;
         let again = decider.decide(&context, entry.number);
@@ -310,7 +335,11 @@ impl<'a> Auditor<'a> {
             )).into());
         }
         if let Some(key) = &decided.key {
-            self.check_key(entry, &lookup_key::of_request(entry.policy, key))?;
+            let lookup_key = match self.key_of(decided.subject)? {
+                Some(person) => lookup_key::of_request_about(entry.policy, &person, key),
+                None => lookup_key::of_request(entry.policy, key),
+            };
+            self.check_key(entry, &lookup_key)?;
         }
         self.summary.decisions += 1;
         Ok(())
@@ -331,7 +360,7 @@ impl<'a> Auditor<'a> {
             return Ok(());
         }
         let later = self.log.entry(found).map_err(ReplayError::Store)?.filter(|later| later.number > entry.number);
-        let corrects = match later.as_ref().map(replay::event).transpose()? {
+        let corrects = match later.as_ref().map(|later| replay::event(self.log, later)).transpose()? {
             Some(Event::Corrected(corrected)) => corrected.decision == decision,
             _ => false,
         };
@@ -359,15 +388,16 @@ impl<'a> Auditor<'a> {
 
     fn corrected(&self, corrected: &Corrected) -> Result<(), CheckError> {
         let previous = self.log.entry(corrected.previous).map_err(ReplayError::Store)?;
-        let known = previous.as_ref().map(replay::event).transpose()?;
+        let known = previous.as_ref().map(|previous| replay::event(self.log, previous)).transpose()?;
         let (decision, first, outcome, guardrails) = match known {
             Some(Event::Observed(was)) => (was.decision, corrected.previous, was.outcome, was.guardrails),
             Some(Event::Corrected(was)) => (Some(was.decision), was.first, was.outcome, was.guardrails),
             _ => (None, 0, f64::NAN, BTreeMap::new()),
         };
-        let same =
-            decision == Some(corrected.decision) && first == corrected.first && guardrails == corrected.from_guardrails;
-        if !same || outcome.to_bits() != corrected.from.to_bits() {
+        let same = decision == Some(corrected.decision) && first == corrected.first;
+        let is_erased = corrected.subject.is_some_and(|about| about.erased);
+        let same_outcome = outcome.to_bits() == corrected.from.to_bits() && guardrails == corrected.from_guardrails;
+        if !same || !(is_erased || same_outcome) {
             return Err(inconsistent("a correction that does not match the reported outcome").into());
         }
         Ok(())
@@ -376,6 +406,10 @@ impl<'a> Auditor<'a> {
     /// Recomputes a proposal from the state on which it was based.
     fn proposed(&mut self, entry: &LogEntry, proposed: &Proposed) -> Result<(), CheckError> {
         let live = self.reviewing(entry, proposed.basis)?;
+        if live.lacks_outcomes() {
+            self.summary.erased.proposals += 1;
+            return Ok(());
+        }
         let learned = &live.state().learned;
         let base = learned.evidence_base(live.document()).map_err(inconsistent)?;
         let again = examine(&base, learned.tally()).map_err(inconsistent)?.proposal;

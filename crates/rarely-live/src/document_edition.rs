@@ -40,7 +40,7 @@ impl DocumentEdition {
         record: Map<String, Json>,
     ) -> Result<DecisionRequest, RecordError> {
         let (record, context) = self.reader.read(record)?;
-        Ok(DecisionRequest { key, record, context, edition: self.clone(), pinned: None })
+        Ok(DecisionRequest { key, record, context, edition: self.clone(), subject: None, pinned: None })
     }
 
     /// A request for a decision about the feature values of a record, in the document's order.
@@ -53,6 +53,6 @@ impl DocumentEdition {
         record: Vec<RecordField>,
     ) -> Result<DecisionRequest, RecordError> {
         let context = self.reader.context(&record)?;
-        Ok(DecisionRequest { key, record, context, edition: self.clone(), pinned: None })
+        Ok(DecisionRequest { key, record, context, edition: self.clone(), subject: None, pinned: None })
     }
 }

@@ -12,11 +12,13 @@ mod checkpointing;
 mod clock;
 mod control;
 mod deciding;
+mod erasing;
 mod error;
 mod noting;
 mod observing;
 mod policy_handle;
 mod reviewing;
+mod subjects;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -26,25 +28,28 @@ use std::thread::JoinHandle;
 
 use rarely_review::{EvidenceBase, Review};
 use rarely_store::{
-    CommitStatistics, EntryDraft, EventLog, LogWriter, LookupKey, Notary, PolicyRef, SnapshotFault, SnapshotFile,
-    Store, StoreError, Turn,
+    CommitStatistics, EntryDraft, EventLog, LogWriter, LookupKey, Notary, PolicyRef, Receipt, SnapshotFault,
+    SnapshotFile, Store, StoreError, SubjectTag, Turn,
 };
 use tokio::sync::watch;
 
 use crate::engine_state::{EngineSnapshot, EngineState};
-use crate::event::{Drawing, Event};
+use crate::event::{AboutPerson, Drawing, Event};
 use crate::live_policy::DecisionRef;
 use crate::person_key::PersonKeys;
+use crate::replay::ReplayError;
 use crate::token::Tokens;
 use applier::{Applier, SnapshotSeal, SnapshotWriter};
 use block_on::block_on;
 use checkpointing::NotaryClerk;
 use clock::SteadyClock;
 use reviewing::Reviewer;
+use subjects::{OpenSubject, Subjects};
 
 pub use checkpointing::{CHECKPOINT_EVERY, CheckpointOptions, PublishCheckpoint};
 pub use clock::Clock;
 pub use deciding::{DecisionError, DecisionRequest, DecisionResponse};
+pub use erasing::{ErasedStatistics, Erasure};
 pub use error::{ChangeError, EngineFault, StartError};
 pub use observing::{NewOutcome, OutcomeError, RecordedOutcome};
 pub use policy_handle::PolicyHandle;
@@ -85,6 +90,10 @@ pub struct Engine {
     applied: watch::Receiver<u64>,
     /// Held while a policy is registered, a token or a key is created or revoked, or a signature is checked and recorded.
     registry: Mutex<()>,
+    /// The people that requests are about.
+    subjects: Subjects,
+    /// Held by whoever appends events, together with others; an erasure holds it alone.
+    appending: RwLock<()>,
     /// Tells the reviewer which policies are due.
     calls: Mutex<Option<Sender<u64>>>,
     /// Dropping it ends the notary's thread.
@@ -98,6 +107,7 @@ pub(crate) struct Published {
     tokens: RwLock<Arc<Tokens>>,
     people: RwLock<Arc<PersonKeys>>,
     notified: RwLock<Arc<BTreeMap<String, u64>>>,
+    erased: RwLock<Arc<BTreeMap<SubjectTag, u64>>>,
     /// Events since the start about which somebody outside may want to be told, in order. They are few.
     notable: RwLock<Vec<u64>>,
     fault: Mutex<Option<EngineFault>>,
@@ -108,6 +118,8 @@ pub(crate) struct Published {
 pub struct PendingEvent {
     event: Event,
     about: Option<Arc<DecisionRef>>,
+    /// The person with whose key its content is encrypted.
+    person: Option<Arc<OpenSubject>>,
 }
 
 impl Engine {
@@ -140,6 +152,15 @@ impl Engine {
         let mut state = from_snapshot(&file, log.as_ref(), &seal)?;
         let last = state.applied();
         state.catch_up(log.as_ref(), progress)?;
+        let complete = state.check_keys_of_people();
+        complete.map_err(|source| ReplayError::Inconsistent { number: state.applied(), source })?;
+        let last = if state.erased_since(last) {
+            // It still has people who were erased after it was written.
+            file.remove()?;
+            0
+        } else {
+            last
+        };
         if let (Some(signing), Some(opened)) = (&signing, notary.take()) {
             notary = Some(checkpointing::settle(&mut store, signing, opened, &state)?);
         }
@@ -163,6 +184,8 @@ impl Engine {
             clock: steady,
             applied,
             registry: Mutex::new(()),
+            subjects: Subjects::default(),
+            appending: RwLock::default(),
             calls: Mutex::new(Some(calls)),
             running: Mutex::new(Some(running)),
             threads: Mutex::new(Vec::new()),
@@ -209,6 +232,12 @@ impl Engine {
     /// The last event about which a channel need not be told any more; `None` if it was never told anything.
     pub fn notified(&self, channel: &str) -> Option<u64> {
         self.published.notified.read().unwrap_or_else(PoisonError::into_inner).get(channel).copied()
+    }
+
+    /// When the person that an event is about was erased; `None` if the person was not.
+    pub fn erased_ms(&self, about: Option<AboutPerson>) -> Option<u64> {
+        let erased = self.published.erased.read().unwrap_or_else(PoisonError::into_inner);
+        about.and_then(|about| erased.get(&about.tag).copied())
     }
 
     /// Events after a number, since the start, about which somebody outside may want to be told: proposals, their expiry, and stops.
@@ -280,7 +309,7 @@ impl Engine {
 
     /// Appends what `make` pushes, and waits until the event whose number it returns, the last one, is on disk and applied.
     fn append_and_apply(&self, make: impl FnOnce(&mut Turn<'_, PendingEvent>) -> u64) -> Result<u64, ChangeError> {
-        let (last, receipt) = self.writer.append(make);
+        let (last, receipt) = self.append(make);
         receipt.wait_blocking().map_err(|error| {
             // The event may be on disk nevertheless, and is then applied. A repeated request must find it.
             drop(self.wait_applied(self.writer.committed()));
@@ -288,6 +317,12 @@ impl Engine {
         })?;
         self.wait_applied(last)?;
         Ok(last)
+    }
+
+    /// Appends what `make` pushes, unless a person is erased at this moment.
+    fn append<R>(&self, make: impl FnOnce(&mut Turn<'_, PendingEvent>) -> R) -> (R, Receipt) {
+        let _beside_others = self.appending.read().unwrap_or_else(PoisonError::into_inner);
+        self.writer.append(make)
     }
 
     /// Waits until an event is applied.
@@ -323,6 +358,7 @@ impl Published {
             tokens: RwLock::new(Arc::new(state.tokens().clone())),
             people: RwLock::new(Arc::new(state.people().clone())),
             notified: RwLock::new(Arc::new(state.notified().clone())),
+            erased: RwLock::new(Arc::new(state.erased().clone())),
             notable: RwLock::default(),
             fault: Mutex::new(None),
         };
@@ -344,11 +380,19 @@ impl Published {
 
 impl PendingEvent {
     fn of(event: Event) -> Self {
-        Self { event, about: None }
+        Self { event, about: None, person: None }
+    }
+
+    /// Whether it erases people.
+    fn erases(&self) -> bool {
+        matches!(self.event, Event::PersonErased(_))
     }
 
     fn body(&self) -> String {
-        self.event.body()
+        match &self.person {
+            Some(person) => self.event.sealed_body(&person.subject.key),
+            None => self.event.body(),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rarely_store::NoteKey;
+use rarely_store::{NoteKey, SubjectTag};
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Event, KeyReplaced, PersonKey};
@@ -29,6 +29,10 @@ pub struct EngineState {
     people: PersonKeys,
     /// By channel, the last event that is settled.
     notified: BTreeMap<String, u64>,
+    /// When people were erased, by what stands for them in the log.
+    erased: BTreeMap<SubjectTag, u64>,
+    /// The last event that erased people, of those that this state was given.
+    last_erasure: u64,
     applied: u64,
 }
 
@@ -50,6 +54,9 @@ pub struct EngineSnapshot {
     /// How far those outside were told what happened.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub notified: BTreeMap<String, u64>,
+    /// When people were erased.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub erased: BTreeMap<SubjectTag, u64>,
     /// All policies.
     pub policies: Vec<PolicyState>,
 }
@@ -85,6 +92,29 @@ impl EngineState {
     /// By channel, the last event about which those outside need not be told any more.
     pub fn notified(&self) -> &BTreeMap<String, u64> {
         &self.notified
+    }
+
+    /// When people were erased, by what stands for them in the log.
+    pub fn erased(&self) -> &BTreeMap<SubjectTag, u64> {
+        &self.erased
+    }
+
+    /// Whether people were erased after this event.
+    pub(crate) fn erased_since(&self, event: u64) -> bool {
+        self.last_erasure > event
+    }
+
+    /// Checks that every event that cannot be read is of a person who was erased.
+    ///
+    /// # Errors
+    /// [`Objection::Inconsistent`] if a key is missing without an event that says so.
+    pub fn check_keys_of_people(&self) -> Result<(), Objection> {
+        if self.policies.values().any(|policy| policy.lock().lacks_keys()) {
+            return Err(inconsistent(
+                "the key of a person is missing, so that records cannot be read, but no event says that the person was erased",
+            ));
+        }
+        Ok(())
     }
 
     /// The key that signs checkpoints, if it was ever replaced.
@@ -188,6 +218,7 @@ impl EngineState {
                 self.notified.insert(notified.channel.clone(), notified.about);
             }
             note if note.is_note() && policy == 0 => {}
+            Event::PersonErased(_) if policy == 0 => {}
             _ => {
                 let live = self.policies.get(&policy).ok_or_else(|| inconsistent("an event of an unknown policy"))?;
                 if about.is_some_and(|about| about.policy != policy) {
@@ -200,6 +231,10 @@ impl EngineState {
                     self.people.used(&passkey);
                 }
             }
+        }
+        if let Event::PersonErased(erased) = event {
+            self.last_erasure = header.number;
+            self.erased.extend(erased.subjects.iter().map(|tag| (*tag, header.time_ms)));
         }
         self.applied = header.number;
         Ok(())
@@ -214,6 +249,7 @@ impl EngineState {
             key_replacements: self.key_replacements.clone(),
             people: self.people.clone(),
             notified: self.notified.clone(),
+            erased: self.erased.clone(),
             policies: self.policies.values().map(|policy| policy.lock().state().clone()).collect(),
         }
     }
@@ -229,8 +265,8 @@ impl EngineState {
                 snapshot.format
             )));
         }
-        let EngineSnapshot { applied, tokens, key_replacements, people, notified, policies, .. } = snapshot;
-        let mut restored = Self { tokens, key_replacements, people, notified, applied, ..Self::default() };
+        let EngineSnapshot { applied, tokens, key_replacements, people, notified, erased, policies, .. } = snapshot;
+        let mut restored = Self { tokens, key_replacements, people, notified, erased, applied, ..Self::default() };
         for state in policies {
             let (id, live) = (state.registration.event, LivePolicy::restore(state)?);
             restored.names.insert(live.document().policy().to_owned(), id);

@@ -4,6 +4,7 @@ mod beside;
 mod clock;
 mod error;
 mod key_replaced;
+mod person;
 mod service;
 
 use std::collections::BTreeMap;
@@ -23,6 +24,7 @@ pub use beside::{Overridden, ShadowEnded, ShadowStarted};
 pub use clock::{ClockCorrected, ClockJumped};
 pub use error::EventError;
 pub use key_replaced::{KeyReplaced, PersonKey};
+pub use person::{AboutPerson, PersonErased};
 pub use service::{
     BackupRestored, LogEnd, NoticeResult, Notified, RecordsRead, Recovered, ServiceRun, SignInFailed, SignInsFailed,
     SignedIn, TokenRevoked,
@@ -98,6 +100,8 @@ pub enum Event {
     ShadowEnded(ShadowEnded),
     /// A person gave another option than was decided.
     Overridden(Overridden),
+    /// People were erased.
+    PersonErased(Box<PersonErased>),
 }
 
 /// A policy was registered.
@@ -139,6 +143,9 @@ pub struct Decided {
     /// Whether the request named the version; its rule then decided alone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pinned: bool,
+    /// The person that it is about, if one was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<AboutPerson>,
 }
 
 /// An outcome was reported, either of one of our decisions or of a decision made elsewhere.
@@ -155,6 +162,9 @@ pub struct Observed {
     /// The outcomes of the document's guard-rails, by column.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub guardrails: BTreeMap<String, f64>,
+    /// The person that it is about, if one was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<AboutPerson>,
 }
 
 /// A decision that another system made.
@@ -210,6 +220,9 @@ pub struct Corrected {
     /// The reason; absent in old logs, where none was required.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The person that it is about, if one was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<AboutPerson>,
 }
 
 /// The rule in force was reviewed.
@@ -517,4 +530,5 @@ kinds! {
     "shadow started" => ShadowStarted,
     "shadow ended" => ShadowEnded,
     "overridden" => Overridden,
+    "person erased" => PersonErased,
 }

@@ -68,10 +68,8 @@ impl LateOutcomes {
 
     /// Does not wait for a decision any more. Whatever is reported of it is not learned.
     pub(crate) fn exclude(&mut self, decision: u64, header: EventHeader<'_>) {
-        let excluded =
-            HeldOutcome { context: Vec::new(), arm: Arm::new(0), reward: 0.0, guardrails: Vec::new(), excluded: true };
         // If its time has run out, nothing waits for it.
-        let _ = self.queue.report(decision, header.time_ms, Box::new(excluded));
+        let _ = self.queue.report(decision, header.time_ms, Box::new(HeldOutcome::excluded()));
     }
 
     /// The next outcome that may be learned, with its decision.

@@ -21,6 +21,21 @@ pub struct Learned {
     marked: Vec<u64>,
 }
 
+/// What was learned, without anybody's own data: sums and counts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LearnedSums {
+    tally: Tally,
+    last: u64,
+    marked: Vec<u64>,
+}
+
+impl LearnedSums {
+    /// Outcomes in the sums.
+    pub(crate) fn outcomes(&self) -> u64 {
+        self.tally.rows()
+    }
+}
+
 impl Learned {
     /// Before any outcome.
     pub fn new(document: &PolicyDocument) -> Self {
@@ -65,6 +80,22 @@ impl Learned {
     /// Continues with another rule in force.
     pub(crate) fn follow(&mut self, document: &PolicyDocument) {
         self.tally.follow(document);
+    }
+
+    /// The sums, without the sample of people and the most recent contexts.
+    pub(crate) fn sums(&self) -> LearnedSums {
+        LearnedSums { tally: self.tally.without_people(), last: self.last, marked: self.marked.clone() }
+    }
+
+    /// Replaces the sums, and keeps the sample of people and the most recent contexts.
+    ///
+    /// # Errors
+    /// [`ReviewError`] if the sums belong to another document.
+    pub(crate) fn replace_sums(&mut self, sums: &LearnedSums, document: &PolicyDocument) -> Result<(), ReviewError> {
+        let LearnedSums { tally, last, marked } = sums.clone();
+        self.tally = tally.revive(document)?.with_people_of(&self.tally);
+        (self.last, self.marked) = (last, marked);
+        Ok(())
     }
 
     /// Completes a value that was read from a file.

@@ -30,6 +30,7 @@ mod document_edition;
 pub mod engine;
 mod engine_state;
 pub mod event;
+mod lagged_replay;
 mod late_outcomes;
 mod learned;
 mod live_policy;
@@ -55,7 +56,7 @@ pub use engine::Engine;
 pub use engine_state::{ENGINE_STATE_FORMAT, EngineSnapshot, EngineState, SharedPolicy};
 pub use event::Event;
 pub use late_outcomes::{HeldOutcome, LateOutcomes};
-pub use learned::Learned;
+pub use learned::{Learned, LearnedSums};
 pub use live_policy::{
     Counts, DecisionRef, ENGINE_ACTOR, EventHeader, HistoryRecord, LivePolicy, PolicyState, RegistrationRecord,
     ShadowRecord,

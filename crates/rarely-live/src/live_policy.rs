@@ -2,16 +2,17 @@
 
 mod beside;
 mod changing;
+mod erasing;
 mod history;
 mod learning;
 mod pinning;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rarely_core::Arm;
 use rarely_policy::{Approval, PolicyDocument};
-use rarely_store::Hash;
+use rarely_store::{Hash, SubjectTag};
 use serde::{Deserialize, Serialize};
 
 use crate::amendment::AmendmentRecord;
@@ -44,6 +45,8 @@ pub struct LivePolicy {
     state: PolicyState,
     /// The last event after which something was learned.
     learned_at: u64,
+    /// Outcomes of people that could not be read, because the people were erased later.
+    lacking: BTreeMap<SubjectTag, u64>,
 }
 
 /// The part of a policy that a snapshot stores; the rest is derived.
@@ -207,7 +210,8 @@ impl LivePolicy {
             history: None,
             last_event: header.number,
         };
-        Ok(Self { document, editions: vec![edition], state, learned_at: header.number })
+        let (editions, lacking) = (vec![edition], BTreeMap::new());
+        Ok(Self { document, editions, state, learned_at: header.number, lacking })
     }
 
     /// The policy of a snapshot.
@@ -225,7 +229,7 @@ impl LivePolicy {
         let document = document.with_rule(last.rule.clone()).map_err(inconsistent)?;
         state.learned = state.learned.revived(&document).map_err(inconsistent)?;
         let learned_at = state.last_event;
-        Ok(Self { document, editions, state, learned_at })
+        Ok(Self { document, editions, state, learned_at, lacking: BTreeMap::new() })
     }
 
     /// The document, with the rule in force.
@@ -345,6 +349,7 @@ impl LivePolicy {
             Event::ShadowStarted(started) => self.shadow_started(header, started)?,
             Event::ShadowEnded(_) => self.end_shadow(header.number)?,
             Event::Overridden(overridden) => self.overridden(header, overridden, about)?,
+            Event::PersonErased(erased) => self.person_erased(header, erased)?,
             Event::Stopped(signature) => self.stopped(header, signature)?,
             Event::Resumed(signature) => {
                 self.may_resume(signature)?;

@@ -131,6 +131,9 @@ pub enum Objection {
     /// The decision does not exist.
     #[error("the policy has no decision {0}")]
     NoDecision(u64),
+    /// The person was erased.
+    #[error("the person of decision {0} was erased")]
+    Erased(u64),
     /// The decision was overridden before.
     #[error("decision {0} was overridden before")]
     AlreadyOverridden(u64),
@@ -189,6 +192,7 @@ impl Explain for Objection {
             | Self::NoOption { .. }
             | Self::SameOption { .. }
             | Self::NoDecision(_)
+            | Self::Erased(_)
             | Self::AlreadyOverridden(_)
             | Self::Inconsistent(_) => None,
         }

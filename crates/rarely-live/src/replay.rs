@@ -4,13 +4,14 @@ use rarely_error::{Action, Explain, Remedy};
 use rarely_store::{EventLog, LogEntry, StoreError};
 
 use crate::engine_state::EngineState;
-use crate::event::{Event, EventError};
+use crate::event::{Event, EventError, PersonErased};
+use crate::lagged_replay::LaggedReplay;
 use crate::live_policy::{DecisionRef, EventHeader};
 use crate::objection::Objection;
 
 /// The edition of events that this version writes, and up to which it reads them. Raise it with a new kind of event, and with a field
 /// without which an event would mean something else: replicas of an older version then do not take over.
-pub const EVENT_EDITION: u64 = 1;
+pub const EVENT_EDITION: u64 = 2;
 
 /// Entries read at a time.
 const BLOCK: usize = 4096;
@@ -64,12 +65,12 @@ pub fn header(entry: &LogEntry) -> EventHeader<'_> {
     EventHeader { number: entry.number, time_ms: entry.time_ms, actor: &entry.actor, hash: entry.hash }
 }
 
-/// The event in an entry.
+/// The event in an entry of a log. What it tells about a person is decrypted, or left empty if the person was erased.
 ///
 /// # Errors
-/// [`ReplayError::Event`] if it cannot be read.
-pub fn event(entry: &LogEntry) -> Result<Event, ReplayError> {
-    Event::parse(&entry.kind, &entry.body).map_err(|source| ReplayError::Event { number: entry.number, source })
+/// [`ReplayError`] if it cannot be read.
+pub fn event(log: &dyn EventLog, entry: &LogEntry) -> Result<Event, ReplayError> {
+    Event::open(log, entry)
 }
 
 /// The decision with this event number, if it is one.
@@ -77,15 +78,15 @@ pub fn event(entry: &LogEntry) -> Result<Event, ReplayError> {
 /// # Errors
 /// [`ReplayError`] if it cannot be read.
 pub fn decision(log: &dyn EventLog, number: u64) -> Result<Option<DecisionRef>, ReplayError> {
-    log.entry(number)?.map_or(Ok(None), |entry| decision_in(&entry))
+    log.entry(number)?.map_or(Ok(None), |entry| decision_in(log, &entry))
 }
 
 /// The decision that an entry records, if it records one.
 ///
 /// # Errors
 /// [`ReplayError`] if it cannot be read.
-pub fn decision_in(entry: &LogEntry) -> Result<Option<DecisionRef>, ReplayError> {
-    match event(entry)? {
+pub fn decision_in(log: &dyn EventLog, entry: &LogEntry) -> Result<Option<DecisionRef>, ReplayError> {
+    match event(log, entry)? {
         Event::Decided(decided) => Ok(Some(DecisionRef { policy: entry.policy, time_ms: entry.time_ms, decided })),
         _ => Ok(None),
     }
@@ -128,6 +129,9 @@ impl EngineState {
     /// # Errors
     /// [`ReplayError`] if the event contradicts earlier ones.
     pub fn apply_entry(&mut self, log: &dyn EventLog, entry: &LogEntry, event: &Event) -> Result<(), ReplayError> {
+        if let Event::PersonErased(erased) = event {
+            self.forget(log, entry, erased)?;
+        }
         let about = decision_of(log, event)?;
         let applied = self.apply(header(entry), entry.policy, event, about.as_ref());
         applied.map_err(|source| ReplayError::Inconsistent { number: entry.number, source })
@@ -140,7 +144,25 @@ impl EngineState {
     pub fn catch_up(&mut self, log: &dyn EventLog, mut progress: impl FnMut(u64)) -> Result<(), ReplayError> {
         for_each_entry(log, self.applied(), None, |entry| {
             progress(entry.number);
-            self.apply_entry(log, &entry, &event(&entry)?)
+            self.apply_entry(log, &entry, &event(log, &entry)?)
         })
+    }
+
+    /// Replays a policy without people who are erased, unless they are missing already: what it has of single people comes from the log
+    /// alone, so that every later replay agrees.
+    fn forget(&self, log: &dyn EventLog, entry: &LogEntry, erased: &PersonErased) -> Result<(), ReplayError> {
+        let Some(shared) = self.policy(entry.policy) else { return Ok(()) };
+        if !shared.lock().still_has(erased) {
+            return Ok(());
+        }
+        let inconsistent = |problem: &str| ReplayError::Inconsistent {
+            number: entry.number,
+            source: crate::live_policy::inconsistent(problem),
+        };
+        let registered = log.entry(entry.policy)?.ok_or_else(|| inconsistent("the policy is not registered"))?;
+        let mut without = LaggedReplay::new(log, &registered)?;
+        without.advance(log, entry.number - 1)?;
+        *shared.lock() = without.into_live();
+        Ok(())
     }
 }

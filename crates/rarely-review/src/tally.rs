@@ -441,6 +441,18 @@ impl Tally {
         self.rows.as_ref()
     }
 
+    /// The sums without the sample of people.
+    #[must_use]
+    pub fn without_people(&self) -> Self {
+        Self { sample: PeopleSample::new(self.sample.dimension()), rows: None, ..self.clone() }
+    }
+
+    /// These sums with the sample of people of another tally.
+    #[must_use]
+    pub fn with_people_of(self, other: &Self) -> Self {
+        Self { sample: other.sample.clone(), ..self }
+    }
+
     /// A sample of the people.
     pub fn sample(&self) -> &PeopleSample {
         &self.sample

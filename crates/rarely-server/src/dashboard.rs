@@ -6,7 +6,7 @@
 //! | `layout`, `assets`, `format` | the layout of every page; style sheet and script; times and numbers |
 //! | `page_error` | errors as pages |
 //! | `policies`, `waiting`, `policy`, `proposal`, `document` | the list of policies, what waits for the visitor, one policy, one proposal; a policy's document, to amend |
-//! | `service` | people, tokens, keys, sign-ins and checkpoints |
+//! | `service`, `erasure` | people, tokens, keys, sign-ins and checkpoints; the form that erases a person |
 //! | `audit`, `event_text`, `backwards`, `decision` | events, newest first; one decision explained |
 //! | `signature_form`, `signing` | forms that ask for a signature; what they change |
 //! | `your_keys` | the passkeys and key files of the visitor |
@@ -17,6 +17,7 @@ mod audit;
 mod backwards;
 mod decision;
 mod document;
+mod erasure;
 mod event_text;
 mod format;
 mod layout;
@@ -83,6 +84,7 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
         .route("/service/people", get(service::people))
         .route("/service/sign-ins", get(service::sign_ins))
         .route("/service/checkpoints", get(service::checkpoints))
+        .route(erasure::ADDRESS, get(erasure::show).post(erasure::erase))
         .route("/policies/{name}", get(policy::show))
         .route("/policies/{name}/document", get(document::show).post(document::amend))
         .route("/policies/{name}/review", post(signing::review))
@@ -145,6 +147,6 @@ fn percent_encoded(text: &str) -> String {
 }
 
 /// The event of a log entry.
-fn event_of(entry: &rarely_store::LogEntry) -> Result<rarely_live::Event, PageError> {
-    Ok(replay::event(entry)?)
+fn event_of(log: &dyn rarely_store::EventLog, entry: &rarely_store::LogEntry) -> Result<rarely_live::Event, PageError> {
+    Ok(replay::event(log, entry)?)
 }

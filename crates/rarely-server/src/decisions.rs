@@ -18,6 +18,7 @@ use utoipa::ToSchema;
 use crate::app::App;
 use crate::batch;
 use crate::body::{self, BodyFormat};
+use crate::erasures::check_subject;
 use crate::explanation::{Explanation, explain};
 use crate::limits::{BODY_BYTES, check_key};
 use crate::policies::json;
@@ -37,6 +38,10 @@ pub(crate) struct DecisionBody {
     /// An idempotency key: a repeated request with the same key gets the same decision.
     #[serde(default)]
     key: Option<String>,
+    /// The person that the decision is about, by an identifier of yours. What the log has about the person is then encrypted with a key of
+    /// its own, and can be erased.
+    #[serde(default)]
+    subject: Option<String>,
     /// Whether to explain the decision.
     #[serde(default)]
     explain: bool,
@@ -89,6 +94,9 @@ pub(crate) struct Reconstruction {
     outcome: Option<f64>,
     /// How to recompute the decision.
     how: String,
+    /// When the person was erased: the record and the outcome cannot be read any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    erased: Option<String>,
 }
 
 /// An event, as the log has it.
@@ -126,8 +134,9 @@ struct CheckedRequest {
 
 fn check(handle: &PolicyHandle, body: DecisionBody) -> Result<CheckedRequest, ProblemDetails> {
     check_key(body.key.as_deref())?;
+    check_subject(body.subject.as_deref())?;
     let request = request_for(handle, body.version, |edition| Ok(edition.request(body.key, body.record)?))?;
-    Ok(CheckedRequest { request, explain: body.explain })
+    Ok(CheckedRequest { request: DecisionRequest { subject: body.subject, ..request }, explain: body.explain })
 }
 
 /// A request that is read with the document of the version that decides: the named one, or the one in force.
@@ -174,14 +183,14 @@ pub(crate) async fn decide(mut request: AuthorizedRequest) -> ApiResult {
     .await?
 }
 
-/// Makes one decision. Only a key is looked up in the store: without one, nothing blocks.
+/// Makes one decision. Only a key and a person are looked up in the store: without them, nothing blocks.
 pub(crate) async fn decide_one(
     app: Arc<App>,
     handle: Arc<PolicyHandle>,
     actor: String,
     request: DecisionRequest,
 ) -> Result<DecisionResponse, ProblemDetails> {
-    let reads_store = request.key.is_some();
+    let reads_store = request.key.is_some() || request.subject.is_some();
     let decided = async move { app.engine.decide(&handle, &actor, vec![request]).await };
     let mut responses = if reads_store { blocking_on(decided).await? } else { decided.await };
     Ok(responses.pop().ok_or_else(ProblemDetails::internal)??)
@@ -192,24 +201,26 @@ pub(crate) async fn reconstruct(request: AuthorizedRequest) -> ApiResult {
     let (app, handle, who) = (request.app.clone(), request.policy()?.clone(), request.grant()?.clone());
     blocking(move || {
         let entry = app.engine.log().entry(number)?.filter(|entry| entry.policy == handle.id);
-        let event = entry.as_ref().map(replay::event).transpose()?;
+        let event = entry.as_ref().map(|entry| replay::event(app.engine.log().as_ref(), entry)).transpose()?;
         let (Some(entry), Some(Event::Decided(decided))) = (entry, event) else {
             return Err(OutcomeError::Unknown(number).into());
         };
         let outcomes = app.engine.outcomes_of(number)?;
         app.engine.decision_read(&handle, &who, number)?;
-        Ok(json(StatusCode::OK, &reconstruction(&handle, &entry, decided, &outcomes)?))
+        Ok(json(StatusCode::OK, &reconstruction(&app, &handle, &entry, decided, &outcomes)?))
     })
     .await?
 }
 
 fn reconstruction(
+    app: &App,
     handle: &PolicyHandle,
     entry: &LogEntry,
     decided: Decided,
     outcomes: &[LogEntry],
 ) -> Result<Reconstruction, ProblemDetails> {
-    let Decided { record, option, version, basis, reason, propensity, .. } = decided;
+    let Decided { record, option, version, basis, reason, propensity, subject, .. } = decided;
+    let erased = app.engine.erased_ms(subject).map(rarely_output::utc);
     let explanation = explain(handle, &record, (&option, version), (reason, propensity));
     let (rule, seed) = {
         let live = handle.live.lock();
@@ -218,7 +229,7 @@ fn reconstruction(
     let number = entry.number;
     let mut outcome = None;
     for entry in outcomes {
-        outcome = match replay::event(entry)? {
+        outcome = match replay::event(app.engine.log().as_ref(), entry)? {
             Event::Observed(observed) => Some(observed.outcome),
             Event::Corrected(corrected) => Some(corrected.outcome),
             _ => outcome,
@@ -238,7 +249,8 @@ fn reconstruction(
         rule,
         event: EventView::new(entry),
         outcomes: outcomes.iter().map(EventView::new).collect(),
-        outcome,
+        outcome: outcome.filter(|outcome| outcome.is_finite()),
         how,
+        erased,
     })
 }

@@ -66,9 +66,12 @@ pub(crate) fn status_of(error: &ServiceError) -> StatusCode {
         ServiceError::Change(
             ChangeError::Objection(Objection::NoProposal(_) | Objection::NoDecision(_) | Objection::NoShadow)
             | ChangeError::NoToken(_)
+            | ChangeError::NoSubject
             | ChangeError::NoPersonKey(_),
         )
         | ServiceError::Outcome(OutcomeError::Unknown(_)) => StatusCode::NOT_FOUND,
+        ServiceError::Outcome(OutcomeError::Erased)
+        | ServiceError::Change(ChangeError::Objection(Objection::Erased(_))) => StatusCode::GONE,
         ServiceError::Change(
             ChangeError::Objection(
                 Objection::NoVersion(_)
@@ -109,8 +112,10 @@ pub(crate) fn status_of(error: &ServiceError) -> StatusCode {
             | OutcomeError::KeyTaken { .. }
             | OutcomeError::History(_),
         ) => StatusCode::CONFLICT,
-        ServiceError::Change(ChangeError::Store(_) | ChangeError::Fault(_))
-        | ServiceError::Decide(DecisionError::Amended | DecisionError::Store(_) | DecisionError::Replay(_))
+        ServiceError::Change(ChangeError::Store(_) | ChangeError::Busy | ChangeError::Fault(_))
+        | ServiceError::Decide(
+            DecisionError::Amended | DecisionError::Erasing | DecisionError::Store(_) | DecisionError::Replay(_),
+        )
         | ServiceError::Outcome(OutcomeError::Store(_) | OutcomeError::Replay(_))
         | ServiceError::Store(_)
         | ServiceError::Replay(_) => StatusCode::SERVICE_UNAVAILABLE,
@@ -135,7 +140,8 @@ fn field_of(error: &ServiceError) -> Option<Cow<'_, str>> {
         ServiceError::Change(ChangeError::PersonKeyTaken(_))
         | ServiceError::Decide(DecisionError::KeyTaken { .. })
         | ServiceError::Outcome(OutcomeError::KeyTaken { .. }) => "key",
-        ServiceError::Outcome(OutcomeError::Unknown(_)) => "decision",
+        ServiceError::Change(ChangeError::NoSubject) => "subjects",
+        ServiceError::Outcome(OutcomeError::Unknown(_) | OutcomeError::Erased) => "decision",
         ServiceError::Outcome(OutcomeError::NoReason(_)) => "reason",
         ServiceError::Outcome(OutcomeError::History(_)) => "time",
         ServiceError::Outcome(OutcomeError::Guardrails(_)) => "guardrails",

@@ -7,7 +7,9 @@ use std::time::Duration;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
-use rarely_store::{EventLog, LogEntry, StoreError};
+use rarely_live::{Engine, replay};
+use rarely_output::utc;
+use rarely_store::{LogEntry, StoreError};
 use serde::Deserialize;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
@@ -54,11 +56,11 @@ fn events(request: &AuthorizedRequest, policy: Option<u64>) -> ApiResult {
     let (sender, receiver) = channel(BUFFERED);
     let permit = stream_permit(&request.app)?;
     if !live {
-        let log = request.app.engine.log().clone();
+        let engine = request.app.engine.clone();
         let range = EventRange { after: after.unwrap_or(0), until: request.app.engine.committed(), limit, policy };
         tokio::task::spawn_blocking(move || {
             let _permit = permit;
-            send_lines(log.as_ref(), range, &sender);
+            send_lines(&engine, range, &sender);
         });
         return Ok(stream(receiver, "application/x-ndjson"));
     }
@@ -91,12 +93,12 @@ struct EventRange {
 }
 
 /// Sends the events so far. Stops when the reader disconnects; a read error aborts the response.
-fn send_lines(log: &dyn EventLog, range: EventRange, sender: &Sender<Chunk>) {
+fn send_lines(engine: &Engine, range: EventRange, sender: &Sender<Chunk>) {
     let EventRange { mut after, until, limit, policy } = range;
     let mut left = limit.unwrap_or(u64::MAX);
     while left > 0 && after < until {
         let most = usize::try_from(left).unwrap_or(BLOCK).min(BLOCK);
-        let block = match log.entries(after, policy, most) {
+        let block = match engine.log().entries(after, policy, most) {
             Ok(block) => block,
             Err(error) => {
                 drop(sender.blocking_send(Err(broken(&error))));
@@ -108,7 +110,7 @@ fn send_lines(log: &dyn EventLog, range: EventRange, sender: &Sender<Chunk>) {
         left = left.saturating_sub(block.len() as u64);
         let mut text = Vec::new();
         for entry in block.iter().filter(|entry| entry.number <= until) {
-            write_line(&mut text, entry);
+            write_line(&mut text, engine, entry);
         }
         if text.is_empty() || sender.blocking_send(Ok(text.into())).is_err() {
             return;
@@ -123,26 +125,28 @@ async fn follow(app: &Arc<App>, token: &str, policy: Option<u64>, mut after: u64
         // Revoking a token is an event, which wakes the stream.
         applied.mark_unchanged();
         let Some(pause) = app.valid_for(token, KEEP_ALIVE) else { return };
-        let log = app.engine.log().clone();
-        let Ok(Ok(block)) = tokio::task::spawn_blocking(move || log.entries(after, policy, BLOCK)).await else {
-            return;
+        let engine = app.engine.clone();
+        let read = move || {
+            let block = engine.log().entries(after, policy, BLOCK)?;
+            let mut text = Vec::new();
+            for entry in &block {
+                let _ = write!(text, "id: {}\nevent: {}\ndata: ", entry.number, entry.kind);
+                write_line(&mut text, &engine, entry);
+                text.push(b'\n');
+            }
+            Ok::<_, StoreError>((block.last().map(|last| last.number), block.len(), text))
         };
+        let Ok(Ok((last, count, text))) = tokio::task::spawn_blocking(read).await else { return };
         // Reading takes time: what happened after the token became invalid is not sent.
         if app.valid_for(token, KEEP_ALIVE).is_none() {
             return;
         }
-        if let Some(last) = block.last() {
-            after = last.number;
-            let mut text = Vec::new();
-            for entry in &block {
-                let _ = write!(text, "id: {}\nevent: {}\ndata: ", entry.number, entry.kind);
-                write_line(&mut text, entry);
-                text.push(b'\n');
-            }
+        if let Some(last) = last {
+            after = last;
             if sender.send(Ok(text.into())).await.is_err() {
                 return;
             }
-            if block.len() == BLOCK {
+            if count == BLOCK {
                 continue;
             }
         }
@@ -167,14 +171,24 @@ enum Wake {
     End,
 }
 
-/// Writes an event as a line of JSON. Its body is copied unchanged, because the hash covers those bytes.
-fn write_line(text: &mut Vec<u8>, entry: &LogEntry) {
+/// Writes an event as a line of JSON. Its body is copied unchanged, because the hash covers those bytes. If what it tells about a person is
+/// encrypted, the whole event follows as `opened`, or when the person was erased.
+fn write_line(text: &mut Vec<u8>, engine: &Engine, entry: &LogEntry) {
+    let is_sealed = entry.body.contains("\"sealed\":");
+    let event = is_sealed.then(|| replay::event(engine.log().as_ref(), entry).ok()).flatten();
+    let beside = event.filter(|event| event.about_person().is_some()).map(|event| {
+        match engine.erased_ms(event.about_person()) {
+            Some(erased_ms) => format!(",\"erased\":\"{}\"", utc(erased_ms)),
+            None => format!(",\"opened\":{}", event.body()),
+        }
+    });
+    let beside = beside.unwrap_or_default();
     let quoted = |words: &str| serde_json::to_string(words).unwrap_or_default();
     let LogEntry { number, time_ms, elapsed_ms, actor, policy, kind, body, hash } = entry;
     let elapsed = elapsed_ms.map_or_else(String::new, |elapsed_ms| format!("\"elapsed_ms\":{elapsed_ms},"));
     let _ = writeln!(
         text,
-        "{{\"number\":{number},\"time_ms\":{time_ms},{elapsed}\"actor\":{},\"policy\":{policy},\"kind\":{},\"hash\":\"{hash}\",\"body\":{body}}}",
+        "{{\"number\":{number},\"time_ms\":{time_ms},{elapsed}\"actor\":{},\"policy\":{policy},\"kind\":{},\"hash\":\"{hash}\",\"body\":{body}{beside}}}",
         quoted(actor),
         quoted(kind)
     );

@@ -76,6 +76,9 @@ fn write(handle: &PolicyHandle, log: &dyn EventLog, until: u64, out: &mut ChunkW
     let mut rows = ParquetRows::new(&mut *out, columns(live.document()))?;
     each(handle, log, until, |number, time_ms, event| {
         let Event::Observed(observed) = event else { return Ok(()) };
+        if observed.subject.is_some_and(|about| about.erased) {
+            return Ok(());
+        }
         if observed.decision.is_some_and(|decision| overridden.contains(&decision)) {
             return Ok(());
         }
@@ -124,7 +127,7 @@ fn each(
             return Err(ExportError::Done);
         }
         if matches!(entry.kind.as_str(), "observed" | "corrected" | "overridden") {
-            each(entry.number, entry.time_ms, replay::event(&entry)?)?;
+            each(entry.number, entry.time_ms, replay::event(log, &entry)?)?;
         }
         Ok(())
     });

@@ -38,6 +38,9 @@ pub(crate) struct PastDecision {
     /// The probability with which the option was chosen, if it is known.
     #[serde(default)]
     propensity: Option<f64>,
+    /// The person that it is about, by an identifier of yours: it is then encrypted with a key of its own, and can be erased.
+    #[serde(default)]
+    subject: Option<String>,
 }
 
 pub(crate) async fn import(request: AuthorizedRequest) -> ApiResult {
@@ -47,12 +50,12 @@ pub(crate) async fn import(request: AuthorizedRequest) -> ApiResult {
 }
 
 fn past_decision(handle: &PolicyHandle, past: PastDecision, last_ms: &AtomicU64) -> Result<NewOutcome, ProblemDetails> {
-    let PastDecision { time, record, option, outcome, guardrails, key, propensity } = past;
+    let PastDecision { time, record, option, outcome, guardrails, key, propensity, subject } = past;
     let time_ms = milliseconds(&time).ok_or_else(|| {
         let remedy = "write it as ISO 8601 has it, from 1970 on: 2024-03-01T09:30:00Z";
         ProblemDetails::wrong("time", format!("the time {time:?} cannot be read"), remedy)
     })?;
-    let mut read = observation(handle, Observation { record, option, outcome, guardrails, key, propensity })?;
+    let mut read = observation(handle, Observation { record, option, outcome, guardrails, key, propensity, subject })?;
     if last_ms.fetch_max(time_ms, Ordering::Relaxed) > time_ms {
         let problem = format!("{time} is before the line above, and history is learned in the order of its times");
         return Err(ProblemDetails::wrong("time", problem, "send the oldest decision first"));

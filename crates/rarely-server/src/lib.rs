@@ -8,7 +8,7 @@
 //! | `problem`, `error` | RFC 9457 problem documents; one table from errors to HTTP statuses |
 //! | `route`, `request`, `body`, `page`, `limits` | a route and who may call it; one request; its body; lists in parts; all limits |
 //! | `routes` | every route of the API |
-//! | `policies`, `evidence`, `signing`, `decisions`, `outcomes`, `history`, `beside`, `ofrep`, `batch`, `events`, `transparency`, `export`, `tokens`, `person_keys` | the handlers |
+//! | `policies`, `evidence`, `signing`, `decisions`, `outcomes`, `history`, `beside`, `erasures`, `ofrep`, `batch`, `events`, `transparency`, `export`, `tokens`, `person_keys` | the handlers |
 //! | `explanation`, `rule_steps` | why a person got an option; a rule applied step by step |
 //! | `views` | policies, versions and proposals as the API returns them |
 //! | `health`, `metrics`, `traces` | health checks; metrics for Prometheus; spans for OpenTelemetry |
@@ -32,6 +32,7 @@ mod cors;
 mod dashboard;
 mod decisions;
 mod docs;
+mod erasures;
 mod error;
 mod events;
 mod evidence;

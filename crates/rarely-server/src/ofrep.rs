@@ -96,6 +96,7 @@ pub(crate) async fn evaluate(mut request: AuthorizedRequest) -> ApiResult {
     };
     asked.key = match person {
         Some(Json::String(person)) => {
+            asked.subject = Some(person.clone()).filter(|person| !person.is_empty());
             let record = serde_json::to_string(&asked.record).unwrap_or_default();
             let pinned = asked.pinned.as_ref().map(|pinned| format!("pinned to {}", pinned.version));
             let version = pinned.unwrap_or_else(|| handle.decider().version.to_string());

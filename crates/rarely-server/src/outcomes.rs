@@ -14,6 +14,7 @@ use utoipa::ToSchema;
 
 use crate::batch;
 use crate::body::{self, BodyFormat};
+use crate::erasures::check_subject;
 use crate::limits::{BODY_BYTES, check_key, check_text};
 use crate::policies::json;
 use crate::problem::ProblemDetails;
@@ -60,6 +61,9 @@ pub(crate) struct Observation {
     /// The probability with which the option was chosen, if it is known.
     #[serde(default)]
     pub(crate) propensity: Option<f64>,
+    /// The person that it is about, by an identifier of yours: it is then encrypted with a key of its own, and can be erased.
+    #[serde(default)]
+    pub(crate) subject: Option<String>,
 }
 
 /// An outcome that is recorded.
@@ -96,8 +100,9 @@ fn outcome(_handle: &PolicyHandle, report: OutcomeReport) -> Result<NewOutcome, 
 }
 
 pub(crate) fn observation(handle: &PolicyHandle, observation: Observation) -> Result<NewOutcome, ProblemDetails> {
-    let Observation { record, option, outcome, guardrails, key, propensity } = observation;
+    let Observation { record, option, outcome, guardrails, key, propensity, subject } = observation;
     check_key(key.as_deref())?;
+    check_subject(subject.as_deref())?;
     let edition = handle.edition();
     let (record, _) = edition.reader.read(record)?;
     let arm = edition.reader.option(&option).map_err(|error| ProblemDetails::from(error).with_field("option"))?;
@@ -112,6 +117,7 @@ pub(crate) fn observation(handle: &PolicyHandle, observation: Observation) -> Re
         decision: ExternalDecision { key, record, option, propensity, edition, time_ms: None },
         outcome: plain(outcome),
         guardrails: all_plain(guardrails),
+        subject,
     })
 }
 

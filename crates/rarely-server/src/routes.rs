@@ -10,8 +10,8 @@ use crate::request::AuthorizedRequest;
 use crate::route::Access::{AllPolicies, AnyPolicy, Public, ThisPolicy};
 use crate::route::{ApiResult, Route};
 use crate::{
-    beside, decisions, docs, events, evidence, export, health, history, metrics, ofrep, outcomes, person_keys,
-    policies, signing, tokens, transparency,
+    beside, decisions, docs, erasures, events, evidence, export, health, history, metrics, ofrep, outcomes,
+    person_keys, policies, signing, tokens, transparency,
 };
 
 /// An example of a policy document.
@@ -32,6 +32,7 @@ pub(crate) fn routes() -> Vec<Route> {
         log_routes(),
         proof_routes(),
         token_routes(),
+        erasure_routes(),
     ]
     .into_iter()
     .flatten()
@@ -236,7 +237,8 @@ fn traffic_routes() -> Vec<Route> {
         .takes::<outcomes::OutcomeReport>(outcome)
         .returns::<outcomes::ReportedView>(200, "the outcome is on disk")
         .returns_text(200, "application/x-ndjson", lines)
-        .fails(409, "the decision has another outcome, and this is not a correction"),
+        .fails(409, "the decision has another outcome, and this is not a correction")
+        .fails(410, "the person was erased"),
         Route::new(
             Method::POST,
             "/v1/policies/{name}/observations",
@@ -266,7 +268,8 @@ fn traffic_routes() -> Vec<Route> {
         )
         .takes::<beside::OverrideRequest>(json!({ "option": "watch", "reason": "The patient declined." }))
         .returns::<beside::OverrideView>(200, "the override is recorded")
-        .fails(409, "the decision has an outcome already, or was overridden before"),
+        .fails(409, "the decision has an outcome already, or was overridden before")
+        .fails(410, "the person was erased"),
     ]
 }
 
@@ -409,6 +412,23 @@ fn proof_routes() -> Vec<Route> {
             "Proves that an event is in the log that the last checkpoint covers.",
             transparency::of_all,
         )),
+    ]
+}
+
+fn erasure_routes() -> Vec<Route> {
+    let route = Route::new(
+        Method::POST,
+        "/v1/erasures",
+        AllPolicies(Admin),
+        "Erases people: destroys the keys with which everything about them is encrypted. This cannot be undone.",
+        erasures::erase,
+    );
+    let example = json!({ "subjects": ["patient 4711"], "reason": "requested under article 17" });
+    vec![
+        route
+            .takes::<erasures::ErasureRequest>(example)
+            .returns::<erasures::ErasureView>(200, "the people are erased")
+            .fails(404, "there is no record of one of them, or the person was erased already"),
     ]
 }
 

@@ -176,7 +176,7 @@ pub(crate) async fn proposal(request: AuthorizedRequest) -> ApiResult {
 /// What a proposal rests on, as its event has it.
 pub(crate) fn evidence_of(engine: &Engine, proposal: &ProposalRecord) -> Result<Option<Json>, ProblemDetails> {
     let entry = engine.log().entry(proposal.event)?;
-    Ok(match entry.as_ref().map(replay::event).transpose()? {
+    Ok(match entry.as_ref().map(|entry| replay::event(engine.log().as_ref(), entry)).transpose()? {
         Some(Event::Proposed(proposed)) => Some(value(&*proposed)),
         _ => None,
     })
@@ -225,7 +225,7 @@ pub(crate) async fn review(mut request: AuthorizedRequest) -> ApiResult {
         let RecordedReview { event, verdict, reasons, proposal, refused } = review;
         let entry = app.engine.log().entry(event)?;
         // If the evidence calls for a change, "no change" is not signed.
-        let kept = entry.as_ref().map(replay::event).transpose()?;
+        let kept = entry.as_ref().map(|entry| replay::event(app.engine.log().as_ref(), entry)).transpose()?;
         let signed = matches!(kept, Some(Event::Reviewed(reviewed)) if reviewed.signature.is_some());
         let verdict = verdict.name().to_owned();
         Ok(json(StatusCode::OK, &ReviewedView { event, verdict, reasons, proposal, refused, signed }))

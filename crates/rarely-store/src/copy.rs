@@ -1,6 +1,6 @@
 //! Copies of a log from one kind of store to the other: the same entries, chain, keys, checkpoints and id.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::time::Duration;
 
@@ -12,6 +12,7 @@ use crate::lock::StoreLock;
 use crate::postgres_address::PostgresAddress;
 use crate::postgres_log::{Lease, PostgresLog, PostgresStore};
 use crate::sqlite_log::{Durability, SqliteLog, with_suffix};
+use crate::subject::SubjectTag;
 use crate::verify::verify_chain;
 use crate::witness::HeadWitness;
 
@@ -119,11 +120,15 @@ pub fn copy_from_postgres(from: PostgresAddress, to: &Path, progress: impl FnMut
     Ok(head)
 }
 
-/// Copies the entries that the target lacks with their keys, then roots and checkpoints. Returns the head of the source.
+/// Copies the entries that the target lacks with their keys, then the keys of people, roots and checkpoints. Returns the head of the source.
 fn copy_entries(from: &dyn EventLog, to: &dyn EventLog, mut progress: impl FnMut(u64)) -> Result<Head, StoreError> {
     // A key leads to the latest entry that carries it, and no entry has two.
     let mut keys: HashMap<u64, LookupKey> = HashMap::new();
     from.lookup_keys(&mut |key, number| drop(keys.insert(number, key.clone())))?;
+    // Who has no key in the source was erased by an event that the target lacks.
+    let known: BTreeSet<SubjectTag> = from.subjects()?.into_iter().map(|subject| subject.tag).collect();
+    let mut destroys: Vec<SubjectTag> = to.subjects()?.into_iter().map(|subject| subject.tag).collect();
+    destroys.retain(|tag| !known.contains(tag));
     let mut head = to.head()?.map_or(Head::EMPTY, |(number, hash)| Head { number, hash });
     loop {
         let block = from.entries(head.number, None, BLOCK)?;
@@ -133,12 +138,13 @@ fn copy_entries(from: &dyn EventLog, to: &dyn EventLog, mut progress: impl FnMut
             .into_iter()
             .map(|entry| {
                 let key = keys.remove(&entry.number);
-                KeyedEntry { entry, key }
+                KeyedEntry { entry, key, destroys: std::mem::take(&mut destroys) }
             })
             .collect();
         to.append(&keyed)?;
         progress(head.number);
     }
+    copy_subjects(from, to)?;
     let blocks = from.tree_blocks()?;
     for checkpoint in from.checkpoints(None)? {
         to.keep_checkpoint(&checkpoint, 0, &[])?;
@@ -147,6 +153,13 @@ fn copy_entries(from: &dyn EventLog, to: &dyn EventLog, mut progress: impl FnMut
         to.keep_checkpoint(&last, 0, &blocks)?;
     }
     Ok(head)
+}
+
+/// Copies the keys of people. Those that were destroyed are not there any more.
+fn copy_subjects(from: &dyn EventLog, to: &dyn EventLog) -> Result<(), StoreError> {
+    let Some(secret) = from.subject_secret()? else { return Ok(()) };
+    to.keep_subject_secret(&secret)?;
+    to.keep_subjects(&from.subjects()?)
 }
 
 fn compare(expected: Head, found: Head, path: &Path) -> Result<(), StoreError> {

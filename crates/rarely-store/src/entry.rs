@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::hash::Hash;
 use crate::hex::Hex;
+use crate::subject::SubjectTag;
 
 /// One event in the log. The meaning of `kind` and `body` belongs to the caller.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -174,4 +175,6 @@ pub struct KeyedEntry {
     pub entry: LogEntry,
     /// Its key.
     pub key: Option<LookupKey>,
+    /// The people whose keys are destroyed with it.
+    pub destroys: Vec<SubjectTag>,
 }

@@ -4,13 +4,14 @@ use crate::entry::{KeyedEntry, LogEntry, LookupKey};
 use crate::error::StoreError;
 use crate::hash::Hash;
 use crate::signed_checkpoint::SignedCheckpoint;
+use crate::subject::SubjectKeys;
 
 /// An append-only log of entries. The interface is small, so that other databases than SQLite can implement it.
 ///
 /// Only one [`LogWriter`](crate::LogWriter) appends to a log. Any number of threads may read at the same time; reads and
 /// appends do not wait for each other. A read only returns entries that are on disk.
-pub trait EventLog: Send + Sync {
-    /// Appends these entries and their keys, all or none. The first one's number follows the head. When this returns
+pub trait EventLog: SubjectKeys + Send + Sync {
+    /// Appends these entries and their keys, and destroys the keys of people that they name, all or none. The first one's number follows the head. When this returns
     /// `Ok`, they are on disk, as far as the log's durability promises.
     ///
     /// # Errors

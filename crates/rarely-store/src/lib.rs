@@ -13,7 +13,7 @@
 //! # Modules, in reading order
 //! [`LogEntry`], [`EntryDraft`] and [`LookupKey`]; [`EventLog`], the interface of every log, with [`SqliteLog`], [`PostgresLog`]
 //! and, for tests, [`MemoryLog`]; [`LogWriter`], the only writer; [`Store`], which combines them with [`StoreLock`] and
-//! [`HeadWitness`]; [`PostgresStore`] and [`Lease`], where several machines share a log; [`SnapshotFile`]; [`verify_chain`];
+//! [`HeadWitness`]; [`SubjectKeys`], with which people can be erased; [`PostgresStore`] and [`Lease`], where several machines share a log; [`SnapshotFile`]; [`verify_chain`];
 //! [`backup()`] and [`restore`].
 //!
 //! # Guarantees
@@ -56,6 +56,7 @@ mod signing_key;
 mod snapshot;
 mod sqlite_log;
 mod store;
+mod subject;
 mod verify;
 mod verify_tree;
 mod witness;
@@ -81,6 +82,7 @@ pub use signing_key::SigningKeyFile;
 pub use snapshot::{SnapshotFault, SnapshotFile, StoredSnapshot};
 pub use sqlite_log::{Durability, FORMAT, SqliteLog};
 pub use store::{Store, now_ms, origin};
+pub use subject::{Subject, SubjectKey, SubjectKeys, SubjectTag};
 pub use verify::{CLOCK_CORRECTED, ChainFault, verify_chain};
 pub use verify_tree::{TreeFault, TreeSummary, tree_root, verify_tree};
 pub use witness::HeadWitness;

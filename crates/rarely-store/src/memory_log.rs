@@ -8,6 +8,7 @@ use crate::error::StoreError;
 use crate::event_log::EventLog;
 use crate::hash::Hash;
 use crate::signed_checkpoint::SignedCheckpoint;
+use crate::subject::SubjectKeys;
 
 /// A fault that a test injects into a [`MemoryLog`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +72,8 @@ impl Contents {
     }
 }
 
+impl SubjectKeys for MemoryLog {}
+
 impl EventLog for MemoryLog {
     fn append(&self, entries: &[KeyedEntry]) -> Result<(), StoreError> {
         let contents = &mut *self.contents();
@@ -85,7 +88,7 @@ impl EventLog for MemoryLog {
                 return Err(StoreError::OutOfOrder { expected, found: entry.number });
             }
         }
-        for KeyedEntry { entry, key } in entries {
+        for KeyedEntry { entry, key, .. } in entries {
             contents.entries.push(entry.clone());
             if let Some(key) = key {
                 contents.keys.insert(key.clone(), entry.number);

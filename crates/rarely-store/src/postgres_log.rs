@@ -8,6 +8,7 @@ mod lease;
 mod read;
 mod schema;
 mod session;
+mod subjects;
 
 use std::collections::HashMap;
 use std::future::Future;

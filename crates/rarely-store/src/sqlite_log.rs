@@ -3,6 +3,7 @@
 mod checkpoint;
 mod read;
 mod schema;
+mod subjects;
 
 use std::fs::File;
 use std::io::Write as _;
@@ -354,6 +355,8 @@ fn connect(path: &Path, durability: Durability) -> Result<(Connection, String, b
         connection.busy_timeout(BUSY_TIMEOUT)?;
         connection.pragma_update(None, "cache_size", -65_536)?;
         connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+        // A key that is destroyed is overwritten.
+        connection.pragma_update(None, "secure_delete", true)?;
         let synchronous = if durability == Durability::Full { "FULL" } else { "NORMAL" };
         connection.pragma_update(None, "synchronous", synchronous)?;
         Ok(connection)
@@ -376,7 +379,7 @@ fn insert(connection: &mut Connection, entries: &[KeyedEntry]) -> Result<u64, ru
     {
         let mut keys = Vec::new();
         let mut event = transaction.prepare_cached(schema::INSERT_EVENT)?;
-        for KeyedEntry { entry, key } in entries {
+        for KeyedEntry { entry, key, destroys } in entries {
             event.execute(params![
                 signed(entry.number)?,
                 signed(entry.time_ms)?,
@@ -389,6 +392,7 @@ fn insert(connection: &mut Connection, entries: &[KeyedEntry]) -> Result<u64, ru
             ])?;
             bytes += 80 + (entry.actor.len() + entry.kind.len() + entry.body.len()) as u64;
             keys.extend(key.as_ref().map(|key| (key, entry.number)));
+            subjects::destroy(&transaction, destroys)?;
         }
         // Sorted as in the table's tree, so that each page is visited once. Of equal keys the later entry stays last.
         keys.sort();

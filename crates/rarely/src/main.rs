@@ -7,6 +7,7 @@ mod audit;
 mod completions;
 mod desk;
 mod doctor;
+mod erase;
 mod failure;
 mod frontier;
 mod grid;
@@ -75,6 +76,8 @@ enum Command {
     Health(health::Arguments),
     /// Check an installation: limits, disk, store, keys and clock; exit code 1 if something is bad
     Doctor(doctor::Arguments),
+    /// Erase a person: what the log has about them cannot be read any more
+    Erase(erase::Arguments),
     /// Create, list and revoke access tokens of a service
     Token(token::Arguments),
     /// Sign a proposal or a rollback with your own key, or create that key
@@ -166,6 +169,7 @@ fn run(command: &Command) -> Result<ExitCode, Failure> {
         Command::Doctor(arguments) => return doctor::run(arguments),
         Command::Desk(arguments) => desk::run(arguments),
         Command::Serve(arguments) => serve::run(arguments),
+        Command::Erase(arguments) => erase::run(arguments),
         Command::Token(arguments) => token::run(arguments),
         Command::Sign(arguments) => sign::run(arguments),
         Command::Store(arguments) => store::run(arguments),

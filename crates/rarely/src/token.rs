@@ -65,9 +65,9 @@ struct Create {
     expires: Option<f64>,
 }
 
-/// Where the tokens are.
+/// Where the tokens are, or the people.
 #[derive(Debug, Args)]
-struct TokenPlace {
+pub(crate) struct TokenPlace {
     /// A store that no server uses: a file, or postgres://USER@HOST/DATABASE
     #[arg(long, value_name = "STORE", required_unless_present = "url", conflicts_with = "url")]
     store: Option<PathBuf>,
@@ -199,7 +199,7 @@ fn table(tokens: &Json) -> String {
 }
 
 /// Acts on a store that no server uses.
-fn on_store<R>(place: &TokenPlace, act: impl FnOnce(&Engine) -> Result<R, Failure>) -> Result<R, Failure> {
+pub(crate) fn on_store<R>(place: &TokenPlace, act: impl FnOnce(&Engine) -> Result<R, Failure>) -> Result<R, Failure> {
     let path = place.store.as_deref();
     let path = path
         .ok_or_else(|| Failure::new("there is neither a store nor a server").help("name one with --store or --url"))?;
@@ -219,7 +219,7 @@ fn on_store<R>(place: &TokenPlace, act: impl FnOnce(&Engine) -> Result<R, Failur
 }
 
 impl TokenPlace {
-    fn server(&self) -> Result<Option<RunningServer>, Failure> {
+    pub(crate) fn server(&self) -> Result<Option<RunningServer>, Failure> {
         self.url.as_deref().map(|url| RunningServer::at(url, self.token_file.as_deref())).transpose()
     }
 }

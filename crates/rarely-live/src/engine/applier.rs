@@ -82,19 +82,25 @@ impl Applier {
 
     fn apply(&mut self, batch: Vec<(LogEntry, Option<PendingEvent>)>) -> Result<(), ReplayError> {
         let mut touched = BTreeMap::new();
+        let mut erased = false;
+        let head = batch.last().map(|(entry, _)| (entry.number, entry.hash));
         for (entry, pending) in batch {
-            let event = if let Some(PendingEvent { event, about }) = pending {
+            let event = if let Some(PendingEvent { event, about, .. }) = pending.filter(|pending| !pending.erases()) {
                 let applied = self.state.apply(replay::header(&entry), entry.policy, &event, about.as_deref());
                 applied.map_err(|source| ReplayError::Inconsistent { number: entry.number, source })?;
                 event
             } else {
-                let event = replay::event(&entry)?;
+                let event = replay::event(self.log.as_ref(), &entry)?;
                 self.state.apply_entry(self.log.as_ref(), &entry, &event)?;
                 event
             };
+            erased |= matches!(event, Event::PersonErased(_));
             self.note(&entry, &event, &mut touched);
         }
         self.publish(&touched);
+        if erased {
+            self.snapshots.renew(&self.state, head);
+        }
         self.applied.send_replace(self.state.applied());
         Ok(())
     }
@@ -103,6 +109,10 @@ impl Applier {
     fn note(&mut self, entry: &LogEntry, event: &Event, touched: &mut BTreeMap<u64, Touch>) {
         if Event::NOTABLE_KINDS.contains(&event.kind()) {
             self.published.notable.write().unwrap_or_else(PoisonError::into_inner).push(entry.number);
+        }
+        if let Event::PersonErased(_) = event {
+            let erased = Arc::new(self.state.erased().clone());
+            *self.published.erased.write().unwrap_or_else(PoisonError::into_inner) = erased;
         }
         match event {
             // A decision may end the pilot, and by its time it may end the waiting for earlier outcomes.
@@ -178,6 +188,15 @@ struct Touch {
 }
 
 impl SnapshotWriter {
+    /// Replaces the snapshot by one without people who were just erased.
+    fn renew(&mut self, state: &EngineState, head: Option<(u64, Hash)>) {
+        drop(self.writing.take().map(JoinHandle::join));
+        // If it cannot be removed now, the next start does it: an event says that somebody was erased since.
+        let _ = self.file.remove();
+        self.last = 0;
+        self.keep(state, head, true);
+    }
+
     /// Writes a snapshot if enough events were applied since the last one, or at the end.
     fn keep(&mut self, state: &EngineState, head: Option<(u64, Hash)>, finally: bool) {
         let Some((number, hash)) = head.filter(|(number, _)| *number == state.applied()) else { return };
@@ -185,8 +204,8 @@ impl SnapshotWriter {
             // Only one thread may write the file.
             drop(self.writing.take().map(JoinHandle::join));
         }
-        let idle = self.writing.as_ref().is_none_or(JoinHandle::is_finished);
         let due = (number >= self.last + self.every || (finally && number > self.last)) && is_worth_it(state, number);
+        let idle = self.writing.as_ref().is_none_or(JoinHandle::is_finished);
         if !due || !idle || matches!(self.seal, SnapshotSeal::NoKey) {
             return;
         }

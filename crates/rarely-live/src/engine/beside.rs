@@ -67,8 +67,14 @@ impl Engine {
             replay::decision(self.log().as_ref(), decision).map_err(|error| EngineFault::Diverged(Arc::new(error)))?;
         let about = found.filter(|about| about.policy == handle.id).ok_or(Objection::NoDecision(decision))?;
         let about = Arc::new(about);
-        let overridden =
-            Overridden { decision, option: option.to_owned(), reason: reason.to_owned(), person: who.person_id() };
+        let subject = about.decided.subject;
+        let person = self.subjects.of_event(self.log().as_ref(), subject);
+        let person = person.map_err(|error| ChangeError::Store(Arc::new(error)))?;
+        if subject.is_some() && person.is_none() {
+            return Err(Objection::Erased(decision).into());
+        }
+        let (option, reason) = (option.to_owned(), reason.to_owned());
+        let overridden = Overridden { decision, option, reason, person: who.person_id(), subject };
         let _control = handle.control.lock().unwrap_or_else(PoisonError::into_inner);
         handle.live.lock().may_override(&overridden, &about)?;
         let outcome = lookup_key::of_outcome(decision);
@@ -77,15 +83,18 @@ impl Engine {
             return Err(Objection::HasOutcome(decision).into());
         }
         // Under the lock that gives out numbers: an outcome that came meanwhile is before the override, and is evidence.
-        let (event, receipt) = self.writer.append(|turn| {
+        let (event, receipt) = self.append(|turn| {
             if turn.find(&outcome, known.as_of) != Lookup::Absent {
-                return None;
+                return Err(Objection::HasOutcome(decision));
+            }
+            if person.as_ref().is_some_and(|person| person.is_closed()) {
+                return Err(Objection::Erased(decision));
             }
             let event = Event::Overridden(overridden);
             let draft = draft(&who.name, PolicyRef::Id(handle.id), &event, Some(lookup_key::of_override(decision)));
-            Some(turn.push_deferred(draft, PendingEvent { event, about: Some(about) }))
+            Ok(turn.push_deferred(draft, PendingEvent { event, about: Some(about), person }))
         });
-        let event = event.ok_or(Objection::HasOutcome(decision))?;
+        let event = event?;
         receipt.wait_blocking().map_err(ChangeError::Store)?;
         self.wait_applied(event)?;
         Ok(event)

@@ -213,7 +213,7 @@ impl Engine {
         let event = Event::Approved(Signed { proposal, signature });
         let _no_new_key = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
         handle.live.lock().check_keys(&self.people(), actor, &event)?;
-        let (number, receipt) = self.writer.append(|turn| {
+        let (number, receipt) = self.append(|turn| {
             // The event's time counts, not the time of the check.
             let in_time = turn.time_ms() < expires_ms;
             in_time.then(|| {

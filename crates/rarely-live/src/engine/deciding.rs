@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use rarely_core::Reason;
 use rarely_error::{Explain, Remedy};
-use rarely_store::{Lookup, PolicyRef, StoreError};
+use rarely_store::{Lookup, LookupKey, PolicyRef, StoreError};
 
-use super::{Engine, PendingEvent, PolicyHandle, draft};
+use super::{Engine, OpenSubject, PendingEvent, PolicyHandle, draft};
 use crate::decider::Decider;
 use crate::document_edition::DocumentEdition;
 use crate::event::{Decided, Event};
@@ -26,6 +26,8 @@ pub struct DecisionRequest {
     pub context: Vec<f64>,
     /// The document that the record was read with.
     pub edition: Arc<DocumentEdition>,
+    /// The person that the decision is about, as the caller names the person: the record is then encrypted, and can be erased.
+    pub subject: Option<String>,
     /// The rule of the version that the request names, from [`PolicyHandle::pinned`]; otherwise the policy in force decides.
     pub pinned: Option<Arc<Decider>>,
 }
@@ -59,6 +61,9 @@ pub enum DecisionError {
     /// The document was amended after the record was read.
     #[error("the policy document was amended while this was decided, so no decision was made")]
     Amended,
+    /// The person is being erased.
+    #[error("the person is being erased at this moment, so no decision was made")]
+    Erasing,
     /// The decision could not be stored.
     #[error("the decision could not be stored, so none was made: {0}")]
     Store(Arc<StoreError>),
@@ -71,7 +76,7 @@ impl Explain for DecisionError {
     fn remedy(&self) -> Option<Remedy> {
         match self {
             Self::KeyTaken { .. } => Some(Remedy::new("use a new key for every new request")),
-            Self::Amended => Some(Remedy::new("send the request again")),
+            Self::Amended | Self::Erasing => Some(Remedy::new("send the request again")),
             Self::Store(error) => error.remedy(),
             Self::Replay(error) => error.remedy(),
         }
@@ -88,13 +93,23 @@ impl Engine {
         requests: Vec<DecisionRequest>,
     ) -> Vec<Result<DecisionResponse, DecisionError>> {
         let mut responses: Vec<Option<Result<DecisionResponse, DecisionError>>> = vec![None; requests.len()];
+        let people = match self.people_of(requests.iter().map(|request| request.subject.as_deref())) {
+            Ok(people) => people,
+            Err(error) => return requests.iter().map(|_| Err(DecisionError::Store(error.clone()))).collect(),
+        };
+        let asked: Vec<Asked<'_>> = requests
+            .iter()
+            .zip(&people)
+            .map(|(request, person)| Asked::new(handle.id, request, person.as_ref()))
+            .collect();
         loop {
-            let as_of = self.look_up(handle, &requests, &mut responses).await;
-            let (given, receipt) = self.writer.append(|turn| {
+            let as_of = self.look_up(&asked, &mut responses).await;
+            let (given, receipt) = self.append(|turn| {
                 let in_force = handle.decider();
                 let mut given = Vec::new();
-                for (at, request) in requests.iter().enumerate().filter(|(at, _)| responses[*at].is_none()) {
-                    let lookup_key = request.key.as_deref().map(|key| lookup_key::of_request(handle.id, key));
+                for (at, Asked { request, person, lookup_key }) in
+                    asked.iter().enumerate().filter(|(at, _)| responses[*at].is_none())
+                {
                     if lookup_key.as_ref().is_some_and(|lookup_key| turn.find(lookup_key, as_of) != Lookup::Absent) {
                         // A concurrent request holds this key; wait for its result.
                         continue;
@@ -102,6 +117,10 @@ impl Engine {
                     let decider = request.pinned.as_ref().unwrap_or(&in_force);
                     if !Arc::ptr_eq(&decider.edition, &request.edition) {
                         given.push((at, Err(DecisionError::Amended)));
+                        continue;
+                    }
+                    if person.is_some_and(|person| person.is_closed()) {
+                        given.push((at, Err(DecisionError::Erasing)));
                         continue;
                     }
                     let number = turn.number();
@@ -116,13 +135,12 @@ impl Engine {
                         propensity: decision.propensity,
                         shadow: decider.shadow(&request.context).map(ToOwned::to_owned),
                         pinned: request.pinned.is_some(),
+                        subject: person.map(|person| person.about()),
                     };
                     given.push((at, Ok(DecisionResponse::of(number, &decided))));
                     let event = Event::Decided(decided);
-                    turn.push_deferred(
-                        draft(actor, PolicyRef::Id(handle.id), &event, lookup_key),
-                        PendingEvent::of(event),
-                    );
+                    let draft = draft(actor, PolicyRef::Id(handle.id), &event, lookup_key.clone());
+                    turn.push_deferred(draft, PendingEvent { event, about: None, person: person.cloned() });
                 }
                 given
             });
@@ -137,24 +155,33 @@ impl Engine {
         }
     }
 
+    /// The people with these names. Those that are new get a key.
+    pub(super) fn people_of<'a>(
+        &self,
+        names: impl Iterator<Item = Option<&'a str>> + Clone,
+    ) -> Result<Vec<Option<Arc<OpenSubject>>>, Arc<StoreError>> {
+        let known: Vec<&str> = names.clone().flatten().collect();
+        let mut people = self.subjects.open(self.log().as_ref(), &known).map_err(Arc::new)?.into_iter();
+        Ok(names.map(|name| name.and_then(|_| people.next())).collect())
+    }
+
     /// Answers requests whose key was seen before. Returns the last event number that was searched.
     async fn look_up(
         &self,
-        handle: &PolicyHandle,
-        requests: &[DecisionRequest],
+        asked: &[Asked<'_>],
         responses: &mut [Option<Result<DecisionResponse, DecisionError>>],
     ) -> u64 {
-        let open = requests.iter().zip(responses).filter(|(_, response)| response.is_none());
+        let open = asked.iter().zip(responses).filter(|(_, response)| response.is_none());
         let keyed: Vec<_> =
-            open.filter_map(|(request, response)| Some((request, request.key.as_ref()?, response))).collect();
+            open.filter_map(|(asked, response)| Some((asked, asked.request.key.as_ref()?, response))).collect();
         if keyed.is_empty() {
             return u64::MAX;
         }
-        let keys = keyed.iter().map(|(_, key, _)| lookup_key::of_request(handle.id, key)).collect();
+        let keys = keyed.iter().filter_map(|(asked, _, _)| asked.lookup_key.clone()).collect();
         match self.writer.look_up(Vec::new(), keys).await {
             Ok(known) => {
-                for ((request, key, response), number) in keyed.into_iter().zip(known.found) {
-                    *response = number.map(|number| self.earlier(request, key, number));
+                for ((asked, key, response), number) in keyed.into_iter().zip(known.found) {
+                    *response = number.map(|number| self.earlier(asked.request, key, number));
                 }
                 known.as_of
             }
@@ -184,6 +211,23 @@ impl DecisionRequest {
     fn is_answered_by(&self, earlier: &Decided) -> bool {
         let pinned = self.pinned.as_ref().map(|decider| decider.version);
         earlier.record == self.record && pinned == Some(earlier.version).filter(|_| earlier.pinned)
+    }
+}
+
+/// A request, the person that it is about, and the key under which it is looked up.
+struct Asked<'a> {
+    request: &'a DecisionRequest,
+    person: Option<&'a Arc<OpenSubject>>,
+    lookup_key: Option<LookupKey>,
+}
+
+impl<'a> Asked<'a> {
+    fn new(policy: u64, request: &'a DecisionRequest, person: Option<&'a Arc<OpenSubject>>) -> Self {
+        let lookup_key = request.key.as_deref().map(|key| match person {
+            Some(person) => lookup_key::of_request_about(policy, &person.subject.key, key),
+            None => lookup_key::of_request(policy, key),
+        });
+        Self { request, person, lookup_key }
     }
 }
 

@@ -62,6 +62,12 @@ pub enum ChangeError {
     /// The key does not exist or is already revoked.
     #[error("there is no key {0} to revoke")]
     NoPersonKey(String),
+    /// Nobody with this identifier has a key.
+    #[error("there is no record of this person, or the person was erased already")]
+    NoSubject,
+    /// Earlier events could not be written in time.
+    #[error("earlier events are still being written")]
+    Busy,
     /// The log is not signed, and this must be.
     #[error("this must be signed with the key of the log, and there is none")]
     NoSigningKey,
@@ -116,6 +122,8 @@ impl Explain for ChangeError {
             Self::LastAdmin(_) => Some(Remedy::new("create another administrator's token first")),
             Self::Person(error) => error.remedy(),
             Self::PersonKeyTaken(_) => Some(Remedy::new("create a new key")),
+            Self::NoSubject => Some(Remedy::new("send the `subject` exactly as decision requests had it")),
+            Self::Busy => Some(Remedy::new("try again")),
             Self::NoSigningKey => Some(Remedy::new("name the file of the private key that signs checkpoints")),
             Self::HasKey(_) => Some(Remedy::new(
                 "revoke it with a signature of its own; if it is lost, ask the administrator of the service to revoke it",

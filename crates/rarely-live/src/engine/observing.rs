@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rarely_error::{Action, Explain, Remedy};
 use rarely_store::{LogEntry, LookedUp, Lookup, LookupKey, PolicyRef, StoreError};
 
-use super::{Engine, PendingEvent, PolicyHandle, draft};
+use super::{Engine, OpenSubject, PendingEvent, PolicyHandle, draft};
 use crate::event::{Corrected, Event, ExternalDecision, Observed};
 use crate::live_policy::DecisionRef;
 use crate::lookup_key;
@@ -36,6 +36,8 @@ pub enum NewOutcome {
         outcome: f64,
         /// The outcomes of guard-rails, by column.
         guardrails: BTreeMap<String, f64>,
+        /// The person that it is about, as the caller names the person.
+        subject: Option<String>,
     },
 }
 
@@ -54,6 +56,9 @@ pub enum OutcomeError {
     /// The decision does not exist.
     #[error("the policy has made no decision {0}")]
     Unknown(u64),
+    /// The person was erased, or is being erased.
+    #[error("the person of this decision was erased, so nothing more is recorded about it")]
+    Erased,
     /// Another outcome was already reported.
     #[error("decision {decision} already has the outcome {found}, or other guard-rails (event {event})")]
     Differs {
@@ -105,6 +110,8 @@ struct Known {
     event: Option<u64>,
     /// … as far as the log was searched.
     as_of: u64,
+    /// The person that the report is about.
+    person: Option<Arc<OpenSubject>>,
 }
 
 /// An outcome that was reported.
@@ -128,6 +135,8 @@ struct Writable {
     lookup_key: Option<LookupKey>,
     /// The last event number that was searched for the key.
     as_of: u64,
+    /// The person that it is about.
+    person: Option<Arc<OpenSubject>>,
 }
 
 enum Checked {
@@ -140,6 +149,7 @@ impl Explain for OutcomeError {
         match self {
             Self::Unknown(_) => Some(Remedy::with("send the number that {action} returned", Action::RequestDecision)),
             Self::Differs { .. } => Some(Remedy::with("if that is wrong, {action}", Action::CorrectOutcome)),
+            Self::Erased => None,
             Self::NothingToCorrect(_) => Some(Remedy::with("{action}", Action::ReportOutcome)),
             Self::NoReason(_) => Some(Remedy::new("say in a few words why the outcome was wrong")),
             Self::KeyTaken { .. } => Some(Remedy::new("use a new key for every new observation")),
@@ -175,15 +185,19 @@ impl Engine {
             if writable.is_empty() {
                 return results.into_iter().flatten().collect();
             }
-            let (written, receipt) = self.writer.append(|turn| {
+            let (written, receipt) = self.append(|turn| {
                 let mut written = Vec::new();
                 for (at, write) in writable {
-                    let Writable { event, about, lookup_key, as_of } = *write;
+                    let Writable { event, about, lookup_key, as_of, person } = *write;
                     if lookup_key.as_ref().is_some_and(|lookup_key| turn.find(lookup_key, as_of) != Lookup::Absent) {
                         continue;
                     }
+                    if person.as_ref().is_some_and(|person| person.is_closed()) {
+                        results[at] = Some(Err(OutcomeError::Erased));
+                        continue;
+                    }
                     let draft = draft(actor, PolicyRef::Id(handle.id), &event, lookup_key);
-                    written.push((at, turn.push_deferred(draft, PendingEvent { event, about })));
+                    written.push((at, turn.push_deferred(draft, PendingEvent { event, about, person })));
                 }
                 written
             });
@@ -207,7 +221,7 @@ impl Engine {
         let mut next = self.log().find(&lookup_key::of_outcome(decision))?;
         let mut entries = Vec::new();
         while let Some(entry) = next.map(|number| self.log().entry(number)).transpose()?.flatten() {
-            next = match replay::event(&entry)? {
+            next = match replay::event(self.log().as_ref(), &entry)? {
                 Event::Corrected(corrected) => Some(corrected.previous),
                 _ => None,
             };
@@ -230,11 +244,24 @@ impl Engine {
         handle: &PolicyHandle,
         reports: impl Iterator<Item = &NewOutcome> + Clone,
     ) -> Vec<Result<Known, Arc<StoreError>>> {
+        let named = reports.clone().map(|report| match report {
+            NewOutcome::OfDecision { .. } => None,
+            NewOutcome::External { subject, .. } => subject.as_deref(),
+        });
+        let people = match self.people_of(named) {
+            Ok(people) => people,
+            Err(error) => return reports.map(|_| Err(error.clone())).collect(),
+        };
         let asked: Vec<(Option<u64>, Option<LookupKey>)> = reports
-            .map(|report| match report {
+            .zip(&people)
+            .map(|(report, person)| match report {
                 NewOutcome::OfDecision { decision, .. } => (Some(*decision), Some(lookup_key::of_outcome(*decision))),
                 NewOutcome::External { decision, .. } => {
-                    (None, decision.key.as_ref().map(|key| lookup_key::of_observation(handle.id, key)))
+                    let lookup_key = decision.key.as_ref().map(|key| match person {
+                        Some(person) => lookup_key::of_observation_about(handle.id, &person.subject.key, key),
+                        None => lookup_key::of_observation(handle.id, key),
+                    });
+                    (None, lookup_key)
                 }
             })
             .collect();
@@ -243,12 +270,12 @@ impl Engine {
         match self.writer.look_up(numbers, keys).await {
             Ok(LookedUp { entries, found, as_of }) => {
                 let (mut entries, mut found) = (entries.into_iter(), found.into_iter());
-                let known = |(number, lookup_key): (Option<u64>, Option<LookupKey>)| {
+                let known = |((number, lookup_key), person): ((Option<u64>, Option<LookupKey>), _)| {
                     let decision = number.and_then(|_| entries.next().flatten());
                     let event = lookup_key.as_ref().and_then(|_| found.next().flatten());
-                    Ok(Known { decision, lookup_key, event, as_of })
+                    Ok(Known { decision, lookup_key, event, as_of, person })
                 };
-                asked.into_iter().map(known).collect()
+                asked.into_iter().zip(people).map(known).collect()
             }
             Err(error) => asked.iter().map(|_| Err(error.clone())).collect(),
         }
@@ -259,7 +286,7 @@ impl Engine {
             NewOutcome::OfDecision { decision, outcome, guardrails, correction } => {
                 self.outcome(handle, *decision, (*outcome, guardrails), correction.as_ref(), known)
             }
-            NewOutcome::External { decision, outcome, guardrails } => {
+            NewOutcome::External { decision, outcome, guardrails, .. } => {
                 self.external(handle, decision, (*outcome, guardrails), known)
             }
         });
@@ -275,9 +302,15 @@ impl Engine {
         known: Known,
     ) -> Result<Checked, OutcomeError> {
         handle.edition().reader.check_outcome(outcome).map_err(OutcomeError::Value)?;
-        let Known { decision: entry, lookup_key, event, as_of } = known;
-        let about = entry.as_ref().map_or(Ok(None), replay::decision_in).map_err(unreadable)?;
+        let Known { decision: entry, lookup_key, event, as_of, .. } = known;
+        let log = self.log().as_ref();
+        let about = entry.as_ref().map_or(Ok(None), |entry| replay::decision_in(log, entry)).map_err(unreadable)?;
         let about = about.filter(|about| about.policy == handle.id).ok_or(OutcomeError::Unknown(decision))?;
+        let subject = about.decided.subject;
+        let person = self.subjects.of_event(log, subject).map_err(|error| OutcomeError::Store(Arc::new(error)))?;
+        if subject.is_some() && person.is_none() {
+            return Err(OutcomeError::Erased);
+        }
         let edition = handle.live.lock().edition_of(about.decided.version).clone();
         edition.reader.guardrails(guardrails).map_err(OutcomeError::Guardrails)?;
         let guardrails = guardrails.clone();
@@ -304,22 +337,23 @@ impl Engine {
                     from_guardrails,
                     guardrails,
                     reason,
+                    subject,
                 })
             }
             (None, Some(_)) => return Err(OutcomeError::NothingToCorrect(decision)),
             (None, None) => {
-                Event::Observed(Observed { decision: Some(decision), elsewhere: None, outcome, guardrails })
+                Event::Observed(Observed { decision: Some(decision), elsewhere: None, outcome, guardrails, subject })
             }
         };
         let about = Some(Arc::new(about));
-        Ok(Checked::Write(Box::new(Writable { event, about, lookup_key, as_of })))
+        Ok(Checked::Write(Box::new(Writable { event, about, lookup_key, as_of, person })))
     }
 
     /// What `event` reported.
     fn outcome_of(&self, event: u64) -> Result<KnownOutcome, OutcomeError> {
         let entry = self.log().entry(event).map_err(|error| OutcomeError::Store(Arc::new(error)))?;
         let entry = entry.ok_or(OutcomeError::Unknown(event))?;
-        match replay::event(&entry).map_err(unreadable)? {
+        match replay::event(self.log().as_ref(), &entry).map_err(unreadable)? {
             Event::Observed(Observed { outcome, guardrails, .. }) => {
                 Ok(KnownOutcome { first: event, outcome, guardrails })
             }
@@ -340,12 +374,14 @@ impl Engine {
         let edition = handle.edition();
         edition.reader.check_outcome(outcome).map_err(OutcomeError::Value)?;
         edition.reader.guardrails(guardrails).map_err(OutcomeError::Guardrails)?;
-        let elsewhere = Some(decision.clone());
-        let observed = Observed { decision: None, elsewhere, outcome, guardrails: guardrails.clone() };
-        let Known { lookup_key, event, as_of, .. } = known;
+        let Known { lookup_key, event, as_of, person, .. } = known;
+        let (elsewhere, guardrails) = (Some(decision.clone()), guardrails.clone());
+        let subject = person.as_ref().map(|person| person.about());
+        let observed = Observed { decision: None, elsewhere, outcome, guardrails, subject };
         if let (Some(key), Some(event)) = (&decision.key, event) {
             let entry = self.log().entry(event).map_err(|error| OutcomeError::Store(Arc::new(error)))?;
-            let known = entry.as_ref().map(replay::event).transpose().map_err(unreadable)?;
+            let log = self.log().as_ref();
+            let known = entry.as_ref().map(|entry| replay::event(log, entry)).transpose().map_err(unreadable)?;
             return if known.is_some_and(|known| observed.repeats(&known)) {
                 Ok(Checked::Done(Ok(RecordedOutcome { event, repeated: true })))
             } else {
@@ -356,7 +392,7 @@ impl Engine {
             handle.live.lock().may_import(time_ms, self.now_ms()).map_err(OutcomeError::History)?;
         }
         let event = Event::Observed(observed);
-        Ok(Checked::Write(Box::new(Writable { event, about: None, lookup_key, as_of })))
+        Ok(Checked::Write(Box::new(Writable { event, about: None, lookup_key, as_of, person })))
     }
 }
 

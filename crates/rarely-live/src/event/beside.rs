@@ -3,6 +3,8 @@
 use rarely_policy::WrittenRule;
 use serde::{Deserialize, Serialize};
 
+use super::AboutPerson;
+
 /// From now on another rule decides beside the one in force. Nothing acts on it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ShadowStarted {
@@ -30,4 +32,7 @@ pub struct Overridden {
     pub reason: String,
     /// The id of the person who decided otherwise.
     pub person: String,
+    /// The person that it is about, if one was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<AboutPerson>,
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rarely_store::Head;
 use serde::{Deserialize, Serialize};
 
-use super::{ClockCorrected, ClockJumped, Event};
+use super::{ClockCorrected, ClockJumped, Event, PersonErased};
 use crate::token::Role;
 
 /// An access token was revoked.
@@ -205,6 +205,22 @@ impl Event {
                 NoticeResult::Delivered => format!("The notice of event {about} was delivered to {channel}."),
                 NoticeResult::GivenUp => format!("The notice of event {about} could not be delivered to {channel}."),
             },
+            Self::PersonErased(erased) => {
+                let PersonErased { subjects, reason, person, decisions, outcomes, statistics, .. } = erased.as_ref();
+                let people = if let [_] = subjects[..] {
+                    "A person was".to_owned()
+                } else {
+                    format!("{} people were", subjects.len())
+                };
+                let sums = if statistics.is_some() {
+                    "what was learned stays in the sums"
+                } else {
+                    "the statistics forgot it"
+                };
+                format!(
+                    "{people} erased by {person}: the records of {decisions} decisions and of {outcomes} outcomes cannot be read any more; {sums}. Reason: {reason}"
+                )
+            }
             Self::BackupRestored(BackupRestored { by, reason, from, to }) => format!(
                 "{by} restored a backup: the log went back from event {} to event {}. Reason: {reason}",
                 from.number, to.number

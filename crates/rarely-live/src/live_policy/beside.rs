@@ -127,7 +127,8 @@ impl LivePolicy {
         if overridden.option == about.decided.option {
             return Err(Objection::SameOption { option: overridden.option.clone() });
         }
-        if overridden.reason.trim().is_empty() {
+        let is_erased = overridden.subject.is_some_and(|about| about.erased);
+        if overridden.reason.trim().is_empty() && !is_erased {
             return Err(Objection::SignatureIncomplete("reason"));
         }
         if self.is_overridden(overridden.decision) {
@@ -149,6 +150,7 @@ impl LivePolicy {
             // Later outcomes do not wait for it.
             late.exclude(overridden.decision, header);
         }
+        self.lack(overridden.subject, 0);
         self.state.overridden.insert(overridden.decision);
         Ok(())
     }

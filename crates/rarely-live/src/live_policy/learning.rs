@@ -28,6 +28,7 @@ impl LivePolicy {
     pub(super) fn decided(&mut self, header: EventHeader<'_>, decided: &Decided) -> Result<(), Objection> {
         let arm = self.arm(&decided.option)?;
         self.count_shadow(decided)?;
+        self.lack(decided.subject, 0);
         let counts = &mut self.state.counts;
         counts.decided[arm.index()] += 1;
         counts.explored += u64::from(decided.reason != Reason::Policy);
@@ -59,8 +60,13 @@ impl LivePolicy {
         // A decision may have been made between the check and the import.
         let is_in_order = imported_ms.is_none_or(|time_ms| self.may_import(time_ms, header.time_ms).is_ok());
         let is_learned = self.learns_from(version) && !is_overridden && is_in_order;
-        let reported = (observed.outcome, &observed.guardrails);
-        let held = is_learned.then(|| self.case(record, arm, reported)).transpose()?;
+        let is_erased = observed.subject.is_some_and(|about| about.erased);
+        let held = match (is_learned, is_erased) {
+            (false, _) => None,
+            (true, true) => Some(HeldOutcome::excluded()),
+            (true, false) => Some(self.case(record, arm, (observed.outcome, &observed.guardrails))?),
+        };
+        self.lack(observed.subject, 1);
         let counts = &mut self.state.counts;
         match about {
             Some(about) if observed.elsewhere.is_none() => {
@@ -81,6 +87,7 @@ impl LivePolicy {
                 late.report(decision, header, held);
                 return Ok(());
             }
+            _ if is_erased => return Ok(()),
             // Decisions made elsewhere have no place in our order.
             (Some(_), None) => (learned.outcomes() + 1, 0),
             (None, _) => (header.number, header.number),
@@ -98,6 +105,11 @@ impl LivePolicy {
     ) -> Result<(), Objection> {
         let about = about.ok_or_else(|| inconsistent("a correction of a decision that is not in the log"))?;
         let Decided { record, option, version, .. } = &about.decided;
+        if corrected.subject.is_some_and(|about| about.erased) {
+            self.lack(corrected.subject, 1);
+            self.state.counts.corrections += 1;
+            return Ok(());
+        }
         if !self.learns_from(*version) || self.is_overridden(corrected.decision) {
             self.state.counts.corrections += 1;
             return Ok(());

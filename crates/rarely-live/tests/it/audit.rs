@@ -33,7 +33,7 @@ fn chained(mut entries: Vec<LogEntry>) -> MemoryLog {
             entry.hash = entry.expected_hash(&hash);
             hash = entry.hash;
             let key = lookup_key(&entry);
-            KeyedEntry { entry, key }
+            KeyedEntry { entry, key, destroys: Vec::new() }
         })
         .collect();
     log.append(&keyed).expect("appended");

@@ -34,7 +34,7 @@ fn report(
             edition: None,
             time_ms: None,
         };
-        NewOutcome::External { decision, outcome, guardrails: BTreeMap::new() }
+        NewOutcome::External { decision, outcome, guardrails: BTreeMap::new(), subject: None }
     });
     for result in block_on(bench.engine.observe(handle, "registry", reports.collect())) {
         result.expect("recorded");

@@ -8,6 +8,7 @@ mod clock;
 mod embed_engine;
 mod engine;
 mod engine_state;
+mod erasing;
 mod late_outcomes;
 mod passkey;
 mod person;

@@ -123,7 +123,7 @@ impl Bench {
                 edition: Some(handle.edition().version).filter(|version| *version > 1),
                 time_ms: None,
             };
-            reports.push(NewOutcome::External { decision, outcome, guardrails: BTreeMap::new() });
+            reports.push(NewOutcome::External { decision, outcome, guardrails: BTreeMap::new(), subject: None });
         }
         for result in block_on(self.engine.observe(handle, "registry", reports)) {
             result.expect("recorded");

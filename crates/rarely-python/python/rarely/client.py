@@ -141,13 +141,20 @@ class Client:
 
     def decide(
         self, policy: str, record: Mapping[str, Any], *,
-        key: str | None = None, explain: bool = False, version: int | None = None,
+        key: str | None = None, explain: bool = False, version: int | None = None, subject: str | None = None,
     ) -> Decision:  # fmt: skip
         """Requests a decision. The same key with the same record returns the same decision; without a key, a new one is made.
 
         ``version`` names a version of the policy whose rule decides, instead of the one in force.
+        ``subject`` names the person: what the log has about the person is then encrypted, and :meth:`erase` erases it.
         """
-        asked: Json = {"record": dict(record), "key": _key(key), "explain": explain, **_pinned(version)}
+        asked: Json = {
+            "record": dict(record),
+            "key": _key(key),
+            "explain": explain,
+            "subject": subject,
+            **_pinned(version),
+        }
         return _typed(Decision, self._post(_of(policy, "decisions"), asked))
 
     def decide_many(
@@ -195,6 +202,7 @@ class Client:
     def record(
         self, policy: str, record: Mapping[str, Any], option: str, outcome: float, *,
         key: str | None = None, propensity: float | None = None, guardrails: Mapping[str, float] | None = None,
+        subject: str | None = None,
     ) -> Reported:  # fmt: skip
         """Reports a decision that was made elsewhere, with its outcome."""
         observed = {
@@ -203,6 +211,7 @@ class Client:
             "outcome": outcome,
             "key": _key(key),
             "propensity": propensity,
+            "subject": subject,
             **_guarded(guardrails),
         }
         return _typed(Reported, self._post(_of(policy, "observations"), observed))
@@ -210,8 +219,8 @@ class Client:
     def import_history(self, policy: str, decisions: Iterable[Mapping[str, Any]]) -> list[Reported | ServiceError]:
         """Imports decisions from before the policy was run, the oldest first, in batches, as :meth:`decide_many` does.
 
-        Each has ``time`` (a text in ISO 8601, or a ``datetime`` with its zone), ``record``, ``option`` and ``outcome``, and may have ``key`` and
-        ``propensity``. Give keys, so that an import that was interrupted can be sent again. It is possible until the first decision.
+        Each has ``time`` (a text in ISO 8601, or a ``datetime`` with its zone), ``record``, ``option`` and ``outcome``, and may have ``key``,
+        ``propensity`` and ``subject``. Give keys, so that an import that was interrupted can be sent again. It is possible until the first decision.
         """
         past = [{**one, "time": _time(one.get("time")), "record": dict(one.get("record", {}))} for one in decisions]
         return self._batches(_of(policy, "history"), past, Reported)
@@ -239,6 +248,14 @@ class Client:
     def override(self, name: str, decision: int, option: str, reason: str) -> Json:
         """Records that a person gave another option than was decided. The outcome of the decision is then no evidence."""
         return self._post(_of(name, "decisions", decision, "override"), {"option": option, "reason": reason})
+
+    def erase(self, subjects: Iterable[str], reason: str, *, forget_statistics: bool = False) -> Json:
+        """Erases people for good, each named as in ``subject`` of their decisions. Requires the role ``admin``.
+
+        What was learned from them stays in the sums, unless ``forget_statistics`` is set.
+        """
+        statistics = "forget" if forget_statistics else "keep"
+        return self._post("/v1/erasures", {"subjects": list(subjects), "reason": reason, "statistics": statistics})
 
     def start_shadow(self, name: str, reason: str, *, proposal: int | None = None, version: int | None = None) -> Json:
         """Lets the rule of a proposal or a version decide beside the rule in force. Nothing acts on it."""

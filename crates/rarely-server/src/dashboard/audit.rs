@@ -59,7 +59,7 @@ struct EventPage {
 }
 
 /// What the events are about.
-enum Subject<'a> {
+enum EventTopic<'a> {
     Policy {
         name: &'a str,
         id: u64,
@@ -68,7 +68,7 @@ enum Subject<'a> {
     Service,
 }
 
-impl Subject<'_> {
+impl EventTopic<'_> {
     /// The policy's id in the log; 0 for events of no policy.
     fn id(&self) -> u64 {
         match self {
@@ -112,7 +112,7 @@ pub(super) async fn show(
     Path(name): Path<String>,
     Query(filter): Query<AuditQuery>,
 ) -> Result<Html<String>, PageError> {
-    let subject = Subject::Policy { name: &name, id: dashboard.policy(&visitor, &name)?.id };
+    let subject = EventTopic::Policy { name: &name, id: dashboard.policy(&visitor, &name)?.id };
     let content = events(&dashboard, &subject, &filter).await?;
     let frame = PageLayout::of(&dashboard, &visitor, "Events").under("/", "Policies").under(address(&name, ""), &name);
     Ok(frame.html(&content))
@@ -125,11 +125,11 @@ pub(super) async fn show_service(
     Query(filter): Query<AuditQuery>,
 ) -> Result<Html<String>, PageError> {
     dashboard.app.authorize(&visitor.grant, Role::Auditor, None)?;
-    let content = html! { (pages("/audit")) (events(&dashboard, &Subject::Service, &filter).await?) };
+    let content = html! { (pages("/audit")) (events(&dashboard, &EventTopic::Service, &filter).await?) };
     Ok(PageLayout::of(&dashboard, &visitor, "Service").under("/", "Policies").html(&content))
 }
 
-async fn events(dashboard: &Dashboard, subject: &Subject<'_>, filter: &AuditQuery) -> Result<Markup, PageError> {
+async fn events(dashboard: &Dashboard, subject: &EventTopic<'_>, filter: &AuditQuery) -> Result<Markup, PageError> {
     let (engine, wanted, id) = (dashboard.app.engine.clone(), filter.clone(), subject.id());
     let found = blocking(move || find(engine.log().as_ref(), id, &wanted)).await?;
     let name = subject.name();
@@ -180,7 +180,7 @@ fn find(log: &dyn EventLog, policy: u64, filter: &AuditQuery) -> Result<EventPag
         let number = entry.number;
         searched += 1;
         if fits(&entry) {
-            let event = event_of(&entry)?;
+            let event = event_of(log, &entry)?;
             entries.push((entry, event));
         }
         if entries.len() == ON_A_PAGE || searched == SEARCHED {
@@ -191,7 +191,7 @@ fn find(log: &dyn EventLog, policy: u64, filter: &AuditQuery) -> Result<EventPag
     Ok(EventPage { entries, older })
 }
 
-fn form(subject: &Subject<'_>, filter: &AuditQuery) -> Markup {
+fn form(subject: &EventTopic<'_>, filter: &AuditQuery) -> Markup {
     html! {
         form.filter method="get" action=(subject.address()) {
             div {
@@ -210,7 +210,7 @@ fn form(subject: &Subject<'_>, filter: &AuditQuery) -> Markup {
     }
 }
 
-fn paging(subject: &Subject<'_>, filter: &AuditQuery, older: Option<u64>) -> Markup {
+fn paging(subject: &EventTopic<'_>, filter: &AuditQuery, older: Option<u64>) -> Markup {
     let link = |before: Option<u64>| {
         let text = |text: &Option<String>| percent_encoded(text.as_deref().unwrap_or_default());
         let before = before.map_or_else(String::new, |before| format!("&before={before}"));

@@ -51,8 +51,9 @@ pub(super) fn recent(engine: &Engine, policy: u64, most: usize) -> Result<Vec<Re
         if entry.kind != "decided" {
             continue;
         }
-        if let Event::Decided(decided) = event_of(&entry)? {
+        if let Event::Decided(decided) = event_of(log, &entry)? {
             let outcome = reports(engine, entry.number)?.last().map(|report| report.outcome);
+            let outcome = outcome.filter(|outcome| outcome.is_finite());
             found.push(RecentDecision { number: entry.number, time_ms: entry.time_ms, decided, outcome });
         }
         if found.len() == most {
@@ -77,7 +78,7 @@ fn reports(engine: &Engine, decision: u64) -> Result<Vec<ReportedOutcome>, PageE
     let entries = engine.outcomes_of(decision)?;
     let mut found = Vec::with_capacity(entries.len());
     for entry in entries {
-        match event_of(&entry)? {
+        match event_of(engine.log().as_ref(), &entry)? {
             Event::Observed(Observed { outcome, guardrails, .. }) => {
                 found.push(ReportedOutcome { entry, outcome, guardrails, reason: None });
             }
@@ -101,7 +102,7 @@ pub(super) async fn show(
     let (entry, decided, reports) = blocking(move || {
         let log = engine.log().as_ref();
         let entry = log.entry(number)?.filter(|entry| entry.policy == read.id);
-        let event = entry.as_ref().map(event_of).transpose()?;
+        let event = entry.as_ref().map(|entry| event_of(log, entry)).transpose()?;
         match (entry, event) {
             (Some(entry), Some(Event::Decided(decided))) => {
                 engine.decision_read(&read, &who, number)?;
@@ -117,11 +118,17 @@ pub(super) async fn show(
     let content = html! {
         h1 { "Why did this person get " (decided.option) "?" }
         (view.short())
-        (view.record())
-        (view.rule())
-        (view.randomness())
-        (view.basis())
-        (view.outcome(&reports))
+        @if let Some(erased_ms) = dashboard.app.engine.erased_ms(decided.subject) {
+            h2 #record { "The person's data" }
+            p { "Erased on " (time(erased_ms)) ". Neither the data of the person nor the outcome can be read any more, and the decision cannot be drawn again." }
+            (view.basis())
+        } @else {
+            (view.record())
+            (view.rule())
+            (view.randomness())
+            (view.basis())
+            (view.outcome(&reports))
+        }
         (view.verification())
     };
     let title = format!("Decision {number}");

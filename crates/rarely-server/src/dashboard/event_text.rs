@@ -22,10 +22,19 @@ pub(super) fn event_text(policy: &str, actor: &str, event: &Event) -> Markup {
     };
     html! {
         @match event {
+            erased @ (Event::Observed(_) | Event::Corrected(_) | Event::Overridden(_)) if erased.is_erased() => {
+                @match erased {
+                    Event::Observed(_) => "An outcome was reported.",
+                    Event::Corrected(_) => "An outcome was corrected.",
+                    _ => "Another option was given than was decided.",
+                }
+                " The person was erased since."
+            },
             Event::Registered(_) => "The policy was registered. Its document is version 1.",
             Event::Decided(decided) => {
                 "Version " (decided.version) @if decided.pinned { ", which the request named," } " gave " strong { (decided.option) } ": " (reason_text(decided.reason))
                 " (probability " (percent(decided.propensity)) ")."
+                @if event.is_erased() { " The person was erased since." }
             },
             Event::Observed(Observed { decision: Some(number), outcome, .. }) => { "Outcome " (measured(*outcome)) " of " (decision(*number)) "." },
             Event::Observed(Observed { elsewhere, outcome, .. }) => {

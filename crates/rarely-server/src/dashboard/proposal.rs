@@ -54,7 +54,7 @@ pub(super) async fn page(
     let (engine, event) = (dashboard.app.engine.clone(), proposal.event);
     let proposed = blocking(move || {
         let entry = engine.log().entry(event)?.ok_or_else(ProblemDetails::internal)?;
-        match event_of(&entry)? {
+        match event_of(engine.log().as_ref(), &entry)? {
             Event::Proposed(proposed) => Ok(proposed),
             _ => Err(ProblemDetails::internal().into()),
         }

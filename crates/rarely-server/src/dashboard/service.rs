@@ -25,11 +25,12 @@ const SIGN_IN_KINDS: [&str; 3] = ["signed in", "sign-ins failed", "sign-in faile
 const CHECKPOINTS: usize = 50;
 
 /// The pages about the service: address and name.
-const PAGES: [(&str, &str); 4] = [
+const PAGES: [(&str, &str); 5] = [
     ("/audit", "Events"),
     ("/service/people", "People, tokens and keys"),
     ("/service/sign-ins", "Sign-ins"),
     ("/service/checkpoints", "Checkpoints"),
+    (super::erasure::ADDRESS, "Erase a person"),
 ];
 
 /// Links to the pages about the service.
@@ -157,7 +158,7 @@ pub(super) async fn sign_ins(
         for _ in 0..SEARCHED {
             let Some(entry) = entries.next()? else { break };
             if SIGN_IN_KINDS.contains(&entry.kind.as_str()) {
-                let event = event_of(&entry)?;
+                let event = event_of(engine.log().as_ref(), &entry)?;
                 found.push((entry, event));
             }
             if found.len() == SIGN_INS {

@@ -1,6 +1,7 @@
 //! The pages through their router, without a browser. Each file tests the source file of the same name.
 
 mod assets;
+mod erasure;
 mod evidence;
 mod layout;
 mod live;

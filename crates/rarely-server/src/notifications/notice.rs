@@ -29,7 +29,7 @@ pub(crate) struct Notice {
 impl Notice {
     /// What a log entry says to people outside; `None` if nothing.
     pub(super) fn of(entry: &LogEntry, engine: &Engine, settings: &ServiceSettings) -> Option<Self> {
-        let event = replay::event(entry).ok()?;
+        let event = replay::event(engine.log().as_ref(), entry).ok()?;
         let handle = engine.policies().into_iter().find(|handle| handle.id == entry.policy)?;
         let name = &handle.name;
         let (kind, subject, text, page, data) = match &event {

@@ -207,6 +207,7 @@ impl Service {
                 decision: elsewhere,
                 outcome: days.clamp(0.0, 30.0),
                 guardrails: BTreeMap::new(),
+                subject: None,
             });
         }
         for report in reports.chunks(500) {

@@ -4,6 +4,7 @@ mod amending;
 mod beside;
 mod body;
 mod decisions;
+mod erasures;
 mod error;
 mod events;
 mod explanation;

@@ -156,7 +156,7 @@ fn begun(service: &Service, events: usize) {
 /// What became of notices, from the log.
 fn results(service: &Service) -> Vec<(u64, NoticeResult)> {
     let entries = tokio::task::block_in_place(|| service.app.engine.log().entries(0, None, 10_000)).expect("entries");
-    let events = entries.iter().map(|entry| replay::event(entry).expect("an event"));
+    let events = entries.iter().map(|entry| replay::event(service.app.engine.log().as_ref(), entry).expect("an event"));
     events
         .filter_map(|event| if let Event::Notified(told) = event { Some((told.about, told.result)) } else { None })
         .collect()

@@ -49,6 +49,7 @@ async fn a_request_names_the_version_that_decides() {
     assert_eq!((&lines[0]["version"], &lines[1]["status"], &lines[2]["version"]), (&1.into(), &422.into(), &2.into()));
 
     // Its outcome is evidence like any other's.
+    service.caught_up().await;
     let before = service.get(&service.admin, "/v1/policies/clinic").await.is(200);
     assert_eq!((&before["decisions"], &before["pinned"]), (&4.into(), &2.into()));
     for decision in [&now, &pinned, &lines[0], &lines[2]] {

@@ -50,8 +50,9 @@ const TABLE: [(&str, &str, &[Role]); 39] = [
     ("GET", "/v1/events/{number}/proof", &[Auditor, Admin]),
 ];
 
-/// The routes of tokens and of people's keys.
-const TOKENS: [(&str, &str, &[Role]); 6] = [
+/// The routes of tokens, of people's keys and of erasures.
+const TOKENS: [(&str, &str, &[Role]); 7] = [
+    ("POST", "/v1/erasures", &[Admin]),
     ("POST", "/v1/tokens", &[Admin]),
     ("GET", "/v1/tokens", &[Auditor, Admin]),
     ("DELETE", "/v1/tokens/{id}", &[Admin]),
@@ -60,7 +61,8 @@ const TOKENS: [(&str, &str, &[Role]); 6] = [
     ("DELETE", "/v1/keys/{id}", &[Admin]),
 ];
 /// Routes that require a role on all policies.
-const EVERYWHERE: [&str; 8] = [
+const EVERYWHERE: [&str; 9] = [
+    "/v1/erasures",
     "/metrics",
     "/v1/events",
     "/v1/events/{number}/proof",

@@ -197,7 +197,7 @@ impl<P> QueueState<P> {
     fn accept(&mut self, pushed: Batch<P>, time_ms: u64) {
         self.next += pushed.entries.len() as u64;
         self.last_time_ms = time_ms;
-        for KeyedEntry { entry, key } in &pushed.entries {
+        for KeyedEntry { entry, key, .. } in &pushed.entries {
             if let Some(key) = key {
                 self.keys.push(key, entry.number);
             }

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use super::queue::{Batch, QueueState, WriteBody};
 use crate::entry::{EntryDraft, KeyedEntry, LogEntry, LookupKey, PolicyRef, Stamp};
 use crate::hash::Hash;
+use crate::subject::SubjectTag;
 
 /// The turn of one [`append`](crate::LogWriter::append). The entries pushed in it are committed together. Other callers
 /// wait meanwhile, so do only what needs the number.
@@ -81,10 +82,17 @@ impl<'a, P> Turn<'a, P> {
         let EntryDraft { actor, kind, key, .. } = draft;
         let (Stamp { time_ms, elapsed_ms }, kind, hash) = (self.stamp, kind.to_owned(), Hash::ZERO);
         let entry = LogEntry { number, time_ms, elapsed_ms, actor, policy, kind, body, hash };
-        self.pushed.entries.push(KeyedEntry { entry, key });
+        self.pushed.entries.push(KeyedEntry { entry, key, destroys: Vec::new() });
         self.pushed.payloads.push(payload);
         self.pushed.bodies.push(write_body);
         number
+    }
+
+    /// Destroys the keys of these people together with the entry that was pushed last.
+    pub fn destroy(&mut self, people: Vec<SubjectTag>) {
+        if let Some(last) = self.pushed.entries.last_mut() {
+            last.destroys = people;
+        }
     }
 
     /// Whether an entry that is not in the log as of `as_of` carries this key: one of this turn, another caller's that is

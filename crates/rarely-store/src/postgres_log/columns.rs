@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use tokio_postgres::types::ToSql;
+
 use super::session::{Session, SessionError};
 use super::{CHAIN, signed};
 use crate::entry::{KeyedEntry, LookupKey};
@@ -20,13 +22,15 @@ pub(super) struct EntryColumns {
     elapsed: Vec<Option<i64>>,
     /// Of equal keys the latest entry.
     keys: BTreeMap<LookupKey, u64>,
+    /// The people whose keys are destroyed.
+    destroyed: Vec<Vec<u8>>,
 }
 
 impl EntryColumns {
     /// `None` if a number is 2⁶³ or more.
     pub(super) fn of(entries: &[KeyedEntry]) -> Option<Self> {
         let mut columns = Self::default();
-        for KeyedEntry { entry, key } in entries {
+        for KeyedEntry { entry, key, destroys } in entries {
             columns.numbers.push(signed(entry.number)?);
             columns.times.push(signed(entry.time_ms)?);
             columns.actors.push(entry.actor.clone());
@@ -39,6 +43,7 @@ impl EntryColumns {
                 None => None,
             });
             columns.keys.extend(key.clone().map(|key| (key, entry.number)));
+            columns.destroyed.extend(destroys.iter().map(|tag| tag.0.to_vec()));
         }
         Some(columns)
     }
@@ -49,15 +54,15 @@ impl EntryColumns {
         let seals: Vec<i64> = self.keys.iter().map(|(key, number)| seal(key, *number)).collect();
         let statement = "SELECT rarely.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
         let Self { numbers: events, times, actors, policies, kinds, bodies, hashes, elapsed, .. } = &self;
-        session
-            .write(
-                statement,
-                &[
-                    &CHAIN, &epoch, events, times, actors, policies, kinds, bodies, hashes, elapsed, &marks, &numbers,
-                    &seals,
-                ],
-            )
-            .await
-            .map(drop)
+        let mut values: Vec<&(dyn ToSql + Sync)> = vec![
+            &CHAIN, &epoch, events, times, actors, policies, kinds, bodies, hashes, elapsed, &marks, &numbers, &seals,
+        ];
+        if self.destroyed.is_empty() {
+            return session.write(statement, &values).await.map(drop);
+        }
+        // One statement, and so one transaction.
+        let statement = "SELECT rarely.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13), rarely.destroy_subjects($1, $2, $14)";
+        values.push(&self.destroyed);
+        session.write(statement, &values).await.map(drop)
     }
 }

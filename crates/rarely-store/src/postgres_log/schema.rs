@@ -15,7 +15,7 @@ const LOCK: &str = "SELECT pg_advisory_xact_lock(1918989925)";
 
 /// Migration *n* makes format *n* of format *n* − 1. The tables `meta` and `leases` keep their columns in every format, so that a replica of an
 /// older version still sees who owns the log.
-pub(super) const MIGRATIONS: [&str; 1] = [include_str!("format_1.sql")];
+pub(super) const MIGRATIONS: [&str; 2] = [include_str!("format_1.sql"), include_str!("format_2.sql")];
 
 const BEGINNING: &str = "CREATE TABLE rarely.meta(name text PRIMARY KEY, value text NOT NULL); \
      INSERT INTO rarely.meta VALUES ('format', '0')";
@@ -83,6 +83,9 @@ async fn migrate(session: &Session, migrations: &[&str], found: u64) -> Result<(
         let reached = format!("UPDATE rarely.meta SET value = '{number}' WHERE name = 'format'");
         session.client().batch_execute(&reached).await?;
     }
+    // Under it names of people are digested, from format 2 on.
+    let secret = format!("INSERT INTO rarely.meta VALUES ('subject secret', '{}') ON CONFLICT DO NOTHING", random(32));
+    session.client().batch_execute(&secret).await?;
     Ok(())
 }
 
@@ -142,7 +145,7 @@ pub(super) async fn describe(session: &Session, path: &Path) -> Result<Described
 
 /// Removes the whole log.
 pub(super) fn forget_everything(epoch: i64) -> String {
-    let tables = ["events", "marks", "tree", "checkpoints", "snapshots"];
+    let tables = ["events", "marks", "tree", "checkpoints", "snapshots", "subjects"];
     let deletions = tables.map(|table| format!("DELETE FROM rarely.{table} WHERE chain = {CHAIN}; ")).concat();
     // The fence comes last, because this may take long and the owner cannot renew its lease while the lock is held.
     // What the next log contains, its first owner says.
@@ -197,14 +200,15 @@ mod tests {
         run(&MIGRATIONS).expect("new tables");
         assert_eq!(format(), POSTGRES_FORMAT.to_string());
         server.query("UPDATE rarely.leases SET expires = 'infinity'");
-        run(&[MIGRATIONS[0], NEXT]).expect("it waits");
+        run(&[MIGRATIONS[0], MIGRATIONS[1], NEXT]).expect("it waits");
         assert_eq!(format(), POSTGRES_FORMAT.to_string(), "somebody owns the log");
         server.query("UPDATE rarely.leases SET expires = clock_timestamp()");
         // One that cannot be completed leaves nothing behind.
-        run(&[MIGRATIONS[0], "ALTER TABLE rarely.chains ADD COLUMN next text; SELECT nonsense"]).expect_err("nonsense");
+        run(&[MIGRATIONS[0], MIGRATIONS[1], "ALTER TABLE rarely.chains ADD COLUMN next text; SELECT nonsense"])
+            .expect_err("nonsense");
         assert_eq!(format(), POSTGRES_FORMAT.to_string());
-        run(&[MIGRATIONS[0], NEXT]).expect("it is free");
+        run(&[MIGRATIONS[0], MIGRATIONS[1], NEXT]).expect("it is free");
         assert_eq!(format(), (POSTGRES_FORMAT + 1).to_string());
-        run(&[MIGRATIONS[0], NEXT]).expect("once is enough");
+        run(&[MIGRATIONS[0], MIGRATIONS[1], NEXT]).expect("once is enough");
     }
 }

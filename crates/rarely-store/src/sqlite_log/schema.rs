@@ -57,6 +57,17 @@ CREATE TABLE IF NOT EXISTS checkpoints(
 ) STRICT;
 ";
 
+// Later still. Numbers rise, so that rows stay where they are and leave no copies of keys behind.
+const SUBJECT_TABLE: &str = "
+CREATE TABLE IF NOT EXISTS subjects(
+  number INTEGER PRIMARY KEY,
+  tag  BLOB NOT NULL UNIQUE,
+  name BLOB NOT NULL UNIQUE,
+  key  BLOB NOT NULL
+) STRICT;
+INSERT OR IGNORE INTO meta VALUES ('subject secret', lower(hex(randomblob(32))));
+";
+
 /// Creates the tables in an empty database, or checks an existing one. Returns the store's id.
 pub(super) fn prepare(connection: &Connection, path: &Path) -> Result<String, StoreError> {
     let wrap = |error| StoreError::database("opening the store", path, error);
@@ -71,6 +82,9 @@ pub(super) fn prepare(connection: &Connection, path: &Path) -> Result<String, St
     if mode.eq_ignore_ascii_case("wal") {
         if !has_tree(connection).map_err(wrap)? {
             connection.execute_batch(TREE_TABLES).map_err(wrap)?;
+        }
+        if !has_subjects(connection).map_err(wrap)? {
+            connection.execute_batch(SUBJECT_TABLE).map_err(wrap)?;
         }
         return Ok(id);
     }
@@ -127,6 +141,12 @@ pub(super) fn has_tree(connection: &Connection) -> Result<bool, rusqlite::Error>
     connection.query_row(found, [], |row| row.get(0))
 }
 
+/// Whether the table of people's keys exists.
+pub(super) fn has_subjects(connection: &Connection) -> Result<bool, rusqlite::Error> {
+    let found = "SELECT count(*) = 1 FROM sqlite_schema WHERE type = 'table' AND name = 'subjects'";
+    connection.query_row(found, [], |row| row.get(0))
+}
+
 fn is_empty(connection: &Connection) -> Result<bool, rusqlite::Error> {
     connection.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| row.get(0))
 }
@@ -139,6 +159,7 @@ fn create(connection: &Connection) -> Result<(), rusqlite::Error> {
     if is_empty(&transaction)? {
         transaction.execute_batch(TABLES)?;
         transaction.execute_batch(TREE_TABLES)?;
+        transaction.execute_batch(SUBJECT_TABLE)?;
         transaction.pragma_update(None, "application_id", APPLICATION)?;
         transaction.pragma_update(None, "user_version", i64::try_from(FORMAT).unwrap_or(i64::MAX))?;
     }

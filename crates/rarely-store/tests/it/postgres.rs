@@ -6,9 +6,9 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use rarely_store::{
-    Durability, EntryDraft, EventLog, Head, KeyedEntry, Lease, LogWriter, LookupKey, NoteSigner, POSTGRES_FORMAT,
+    Durability, EntryDraft, EventLog, Hash, Head, KeyedEntry, Lease, LogWriter, LookupKey, NoteSigner, POSTGRES_FORMAT,
     PolicyRef, PostgresAddress, PostgresLog, PostgresStore, SnapshotFile, SqliteLog, Store, StoreError, StoredSnapshot,
-    copy_from_postgres, copy_to_postgres, verify_chain,
+    Subject, SubjectKeys, copy_from_postgres, copy_to_postgres, verify_chain,
 };
 
 use crate::event_log::{check_backwards, check_entries_of_one_policy};
@@ -433,4 +433,40 @@ fn a_snapshot_is_kept_in_the_database() {
     let number = say(&writer, EntryDraft { policy: PolicyRef::OwnNumber, ..marked("x", &key) }, ());
     assert_eq!(PostgresLog::open_read_only(address).unwrap().find(&key).unwrap(), Some(number));
     say(&writer, said("the end"), ());
+}
+
+#[test]
+fn keys_of_people_are_destroyed_with_the_event_and_copied_otherwise() {
+    let server = PostgresServer::start();
+    let address = database(&server);
+    let store = connect(&address);
+    let lease = owned(&store);
+    let writer = writer(&store, &lease);
+    let log = writer.log().clone();
+    assert!(log.subject_secret().unwrap().is_some());
+    let people: Vec<Subject> = (0..3_u8).map(|n| Subject::generate(Hash::of(&[n]))).collect();
+    log.keep_subjects(&people).unwrap();
+    log.keep_subjects(&[Subject { name: people[0].name, ..Subject::generate(Hash::ZERO) }]).unwrap();
+    assert_eq!(log.subject(&people[0].name).unwrap().as_ref(), Some(&people[0]), "a name has one key");
+    let ((), receipt) = writer.append(|turn| {
+        turn.push(said("erased"), ());
+        turn.destroy(vec![people[1].tag]);
+    });
+    receipt.wait_blocking().unwrap();
+    assert_eq!(log.subject_key(&people[1].tag).unwrap(), None);
+    assert!(log.scrub().unwrap());
+    assert_eq!(log.subject_key(&people[2].tag).unwrap().as_ref(), Some(&people[2].key));
+    let secret = log.subject_secret().unwrap();
+    writer.stop();
+    drop(log);
+    let folder = Folder::new();
+    let copied = folder.file("copy.db");
+    copy_from_postgres(address, &copied, |_| ()).unwrap();
+    let copy = SqliteLog::open_read_only(&copied).unwrap();
+    assert_eq!(copy.subject_secret().unwrap(), secret);
+    let mut kept: Vec<_> = copy.subjects().unwrap().into_iter().map(|subject| subject.tag).collect();
+    kept.sort();
+    let mut expected = vec![people[0].tag, people[2].tag];
+    expected.sort();
+    assert_eq!(kept, expected, "a key that was destroyed is not copied");
 }

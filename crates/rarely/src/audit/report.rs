@@ -44,7 +44,7 @@ pub(super) fn run(store: &Path, policy: Option<&str>, out: &Path) -> Result<(), 
     let mut world = EngineState::default();
     let mut lines = Vec::new();
     let walked = for_each_entry::<ReplayError>(log, 0, None, |entry| {
-        let event = replay::event(&entry)?;
+        let event = replay::event(log, &entry)?;
         world.apply_entry(log, &entry, &event)?;
         match world.policy(entry.policy) {
             Some(live) => lines.extend(line(&live.lock(), &entry, &event)),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use indicatif::ProgressBar;
 use rarely_error::Explain;
-use rarely_live::audit::{AuditFault, AuditSummary, SignatureCounts, verify};
+use rarely_live::audit::{AuditFault, AuditSummary, ErasedCounts, SignatureCounts, verify};
 use rarely_live::engine::SNAPSHOT_FORMAT;
 use rarely_live::event::KeyReplaced;
 use rarely_live::replay::ReplayError;
@@ -258,6 +258,7 @@ fn table(verified: &Verified) -> String {
     let Verified { findings, witnessed, .. } = verified;
     let SignatureCounts { by_key, by_token } = findings.signatures;
     let AuditSummary { head, policies, decisions, outcomes, reviews, proposals, versions, snapshot, .. } = findings;
+    let erased = erased(findings);
     let snapshot = snapshot.map_or_else(
         || "there is no snapshot to compare".to_owned(),
         |number| format!("the snapshot of event {number} equals the log's state, bit for bit"),
@@ -270,11 +271,22 @@ fn table(verified: &Verified) -> String {
         "the log is consistent\n  {} events, each chained to the one before\n  {}\n  {decisions} decisions drawn again, with the same result\n  \
          {outcomes} outcomes and corrections\n  {reviews} reviews computed again\n  {proposals} proposals computed again\n  \
          {by_key} signatures of people with keys, checked again; {by_token} with tokens\n  \
-         {versions} versions of {policies} policies, each explained by an event\n  {snapshot}\n  {witness}\n  head {}:{}\n",
+         {versions} versions of {policies} policies, each explained by an event\n{erased}  {snapshot}\n  {witness}\n  head {}:{}\n",
         head.number,
         signatures(verified),
         head.number,
         head.hash
+    )
+}
+
+/// What cannot be verified because people were erased, as a line; empty if nobody was.
+fn erased(findings: &AuditSummary) -> String {
+    let ErasedCounts { people, decisions, reviews, proposals } = findings.erased;
+    if people == 0 {
+        return String::new();
+    }
+    format!(
+        "  {people} people were erased: {decisions} decisions cannot be drawn again, {reviews} reviews and {proposals} proposals cannot be computed again\n"
     )
 }
 
@@ -321,6 +333,12 @@ fn answer(verified: &Verified) -> serde_json::Value {
         "proposals": findings.proposals,
         "signatures": { "key": findings.signatures.by_key, "token": findings.signatures.by_token },
         "versions": findings.versions,
+        "erased": {
+            "people": findings.erased.people,
+            "decisions": findings.erased.decisions,
+            "reviews": findings.erased.reviews,
+            "proposals": findings.erased.proposals,
+        },
         "snapshot": findings.snapshot,
         "witnessed": verified.witnessed,
         "checkpoints": verified.checkpoints,

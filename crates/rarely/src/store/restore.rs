@@ -140,7 +140,7 @@ fn tell(log: &dyn EventLog, first: u64, last: u64) -> Result<(), Failure> {
 
 /// What a person did by an event, if it takes effect: revocations, stops, keys and signatures.
 fn undone(log: &dyn EventLog, entry: &LogEntry) -> Result<Option<String>, ReplayError> {
-    let event = match replay::event(entry) {
+    let event = match replay::event(log, entry) {
         Err(ReplayError::Event { source: EventError::Kind(kind), .. }) => {
             return Ok(Some(format!("{kind}, which this version of rarely does not know")));
         }
@@ -151,6 +151,7 @@ fn undone(log: &dyn EventLog, entry: &LogEntry) -> Result<Option<String>, Replay
         | Event::TokenRevoked(_)
         | Event::PersonKeyRegistered(_)
         | Event::PersonKeyRevoked(_)
+        | Event::PersonErased(_)
         | Event::KeyReplaced(_) => return Ok(event.service_sentence()),
         Event::Registered(_) => "registered".to_owned(),
         Event::Approved(signed) => format!("signed proposal {}", signed.proposal),
@@ -165,7 +166,7 @@ fn undone(log: &dyn EventLog, entry: &LogEntry) -> Result<Option<String>, Replay
         Event::Resumed(_) => "resumed".to_owned(),
         _ => return Ok(None),
     };
-    let registered = log.entry(entry.policy)?.map(|entry| replay::event(&entry)).transpose()?;
+    let registered = log.entry(entry.policy)?.map(|entry| replay::event(log, &entry)).transpose()?;
     let name = match registered {
         Some(Event::Registered(registered)) => PolicyDocument::parse(&registered.document, "document").ok(),
         _ => None,

@@ -48,7 +48,7 @@ fn shown(log: &dyn EventLog, last_ms: u64, system_ms: u64) -> Result<String, Fai
         if entry.kind != "clock jumped" && entry.kind != CLOCK_CORRECTED {
             return Ok::<_, StoreError>(());
         }
-        let said = replay::event(&entry).ok().and_then(|event| event.service_sentence()).unwrap_or_default();
+        let said = replay::event(log, &entry).ok().and_then(|event| event.service_sentence()).unwrap_or_default();
         let _ = writeln!(text, "event {}, {}: {said}", entry.number, utc(entry.time_ms));
         Ok(())
     })?;

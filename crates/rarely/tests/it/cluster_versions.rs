@@ -116,7 +116,7 @@ fn an_older_replica_passes_on_and_does_not_take_over() {
     passes_on(&older, &token);
     lease.release();
     // Even if nobody had recorded it, an event that cannot be read is one.
-    server.query("UPDATE rarely.meta SET value = '1' WHERE name = 'edition'");
+    server.query("UPDATE rarely.meta SET value = '2' WHERE name = 'edition'");
     no_owner_because(&mut older, &token, "unknown event kind \"dreamed\"");
     let lease = newer.own();
     passes_on(&older, &token);
@@ -145,7 +145,7 @@ fn tables_of_a_newer_format_are_left_to_newer_replicas() {
     no_owner_because(&mut older, &token, "format 99");
     let said = refused(&place, &format!("serve --store {address} --listen 127.0.0.1:0 --signing-key key"));
     assert!(said.contains("format 99"), "{said}");
-    server.query("UPDATE rarely.meta SET value = '1' WHERE name = 'format'");
+    server.query("UPDATE rarely.meta SET value = '2' WHERE name = 'format'");
     wait_for("it takes over after all", || ask(&older, &token).filter(|(status, _)| *status == 200));
     older.stop();
     place.done(&format!("audit verify --store {address}"));

@@ -18,6 +18,7 @@ mod desk;
 mod doctor;
 mod documents;
 mod duckdb;
+mod erase;
 mod examples;
 mod frontier;
 mod grid;

@@ -29,7 +29,7 @@ impl Server {
         Self::run(command)
     }
 
-    fn run(mut command: Command) -> Self {
+    pub(crate) fn run(mut command: Command) -> Self {
         let child = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().expect("it starts");
         let mut server = Self { child, url: String::new(), heard: Vec::new() };
         let mut lines = BufReader::new(server.child.stderr.take().expect("its talk")).lines();

@@ -6,7 +6,7 @@ use std::thread;
 
 use rarely_store::{
     EventLog, Hash, KeyedEntry, LogEntry, LogWriter, Lookup, LookupKey, MemoryLog, Receipt, SignedCheckpoint,
-    StoreError, verify_chain,
+    StoreError, SubjectKeys, verify_chain,
 };
 
 use crate::support::{Folder, all, marked, said, say, writer};
@@ -87,6 +87,8 @@ impl Held {
         self.opened.notify_all();
     }
 }
+
+impl SubjectKeys for Held {}
 
 impl EventLog for Held {
     fn append(&self, entries: &[KeyedEntry]) -> Result<(), StoreError> {

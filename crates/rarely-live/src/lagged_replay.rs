@@ -11,7 +11,7 @@ use crate::replay::{self, ReplayError};
 /// Entries read at a time.
 const BLOCK: usize = 512;
 
-pub(super) struct LaggedReplay {
+pub(crate) struct LaggedReplay {
     live: LivePolicy,
     policy: u64,
     at: u64,
@@ -23,9 +23,9 @@ pub(super) struct LaggedReplay {
 
 impl LaggedReplay {
     /// The policy after its registration.
-    pub(super) fn new(entry: &LogEntry) -> Result<Self, ReplayError> {
+    pub(crate) fn new(log: &dyn EventLog, entry: &LogEntry) -> Result<Self, ReplayError> {
         let inconsistent = |source| ReplayError::Inconsistent { number: entry.number, source };
-        let Event::Registered(registered) = replay::event(entry)? else {
+        let Event::Registered(registered) = replay::event(log, entry)? else {
             return Err(inconsistent(crate::live_policy::inconsistent("a policy must start with its registration")));
         };
         let live = LivePolicy::register(replay::header(entry), &registered).map_err(inconsistent)?;
@@ -33,22 +33,26 @@ impl LaggedReplay {
     }
 
     /// The policy after one of its events.
-    pub(super) fn from(live: LivePolicy, entry: &LogEntry) -> Self {
+    pub(crate) fn from(live: LivePolicy, entry: &LogEntry) -> Self {
         let number = entry.number;
         Self { live, policy: entry.policy, at: number, ahead: VecDeque::new(), read: number }
     }
 
-    pub(super) fn live(&self) -> &LivePolicy {
+    pub(crate) fn into_live(self) -> LivePolicy {
+        self.live
+    }
+
+    pub(crate) fn live(&self) -> &LivePolicy {
         &self.live
     }
 
     /// The event up to which the policy is replayed.
-    pub(super) fn at(&self) -> u64 {
+    pub(crate) fn at(&self) -> u64 {
         self.at
     }
 
     /// Replays the policy up to an event.
-    pub(super) fn advance(&mut self, log: &dyn EventLog, to: u64) -> Result<(), ReplayError> {
+    pub(crate) fn advance(&mut self, log: &dyn EventLog, to: u64) -> Result<(), ReplayError> {
         loop {
             if self.ahead.is_empty() && self.read < to {
                 self.ahead.extend(log.entries(self.read, Some(self.policy), BLOCK)?);
@@ -58,7 +62,7 @@ impl LaggedReplay {
                 self.at = self.at.max(to);
                 return Ok(());
             };
-            let event = replay::event(entry)?;
+            let event = replay::event(log, entry)?;
             let about = replay::decision_of(log, &event)?;
             let applied = self.live.apply(replay::header(entry), &event, about.as_ref());
             applied.map_err(|source| ReplayError::Inconsistent { number: entry.number, source })?;

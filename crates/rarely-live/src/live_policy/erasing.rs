@@ -1,0 +1,67 @@
+//! People who were erased: what a policy keeps of them, and what it does not.
+
+use super::{EventHeader, LivePolicy, inconsistent};
+use crate::event::{AboutPerson, PersonErased};
+use crate::late_outcomes::HeldOutcome;
+use crate::objection::Objection;
+
+impl LivePolicy {
+    /// Notes that an event of an erased person could not be read.
+    pub(super) fn lack(&mut self, about: Option<AboutPerson>, outcomes: u64) {
+        if let Some(about) = about.filter(|about| about.erased) {
+            *self.lacking.entry(about.tag).or_default() += outcomes;
+        }
+    }
+
+    /// Whether outcomes are missing that had been learned at this event: the people were erased only later. Statistics, and what is drawn
+    /// by them, cannot be computed again.
+    pub fn lacks_outcomes(&self) -> bool {
+        self.lacked_outcomes() > 0
+    }
+
+    /// How many outcomes and corrections are missing.
+    pub(crate) fn lacked_outcomes(&self) -> u64 {
+        self.lacking.values().sum()
+    }
+
+    /// Whether events cannot be read although no event says that the person was erased.
+    pub(crate) fn lacks_keys(&self) -> bool {
+        !self.lacking.is_empty()
+    }
+
+    /// Whether the policy was replayed with the records of these people, and must be without them.
+    pub(crate) fn still_has(&self, erased: &PersonErased) -> bool {
+        let lacked: u64 = erased.subjects.iter().filter_map(|tag| self.lacking.get(tag)).sum();
+        lacked != erased.outcomes
+    }
+
+    /// Nothing of these people is left but sums. An outcome that waited for its turn is not learned any more.
+    pub(super) fn person_erased(&mut self, header: EventHeader<'_>, erased: &PersonErased) -> Result<(), Objection> {
+        if self.still_has(erased) {
+            return Err(inconsistent("a person was erased, and records of the person are still there"));
+        }
+        let mut learned = self.state.learned.clone();
+        if let Some(sums) = &erased.statistics {
+            learned.replace_sums(sums, &self.document).map_err(inconsistent)?;
+        }
+        self.state.learned = learned;
+        for tag in &erased.subjects {
+            self.lacking.remove(tag);
+        }
+        if let Some(late) = &mut self.state.late {
+            for decision in &erased.open {
+                late.exclude(*decision, header);
+            }
+        }
+        self.learned_at = header.number;
+        Ok(())
+    }
+}
+
+impl HeldOutcome {
+    /// In place of an outcome that is not learned.
+    pub(crate) fn excluded() -> Self {
+        let (context, guardrails) = (Vec::new(), Vec::new());
+        Self { context, arm: rarely_core::Arm::new(0), reward: 0.0, guardrails, excluded: true }
+    }
+}
