@@ -121,6 +121,6 @@ mod tests {
             assert_eq!(safe_name(name), safe);
         }
         let long = safe_name(&format!("{}.csv", "ä".repeat(400)));
-        assert!(long.len() <= LONGEST_NAME && long.ends_with(".csv"), "{long}");
+        assert!(long.len() <= LONGEST_NAME && long.rsplit('.').next() == Some("csv"), "{long}");
     }
 }
