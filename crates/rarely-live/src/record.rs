@@ -224,7 +224,7 @@ impl RecordReader {
     /// left out would be those that went wrong, or those that nobody looked at.
     ///
     /// # Errors
-    /// [`GuardrailError`] names the column.
+    /// `GuardrailError` names the column.
     pub fn guardrails(&self, reported: &BTreeMap<String, f64>) -> Result<Vec<f64>, GuardrailError> {
         let columns = || self.encoder.guardrail_columns().cloned().collect::<Vec<_>>();
         if let Some(unknown) =
