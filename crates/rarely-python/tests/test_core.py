@@ -57,9 +57,9 @@ def check(policy: rarely.Policy, expected: dict[str, Any]) -> None:
         assert (None if lower == float("-inf") else lower) == said["gain"]
 
 
-#: These hold no rule, so that exploration cannot be set.
+#: These hold no rule, or do not explore, so that exploration cannot be set.
 WITHOUT_A_RULE = {"linucb", "rs-linucb", "linucb-alpha", "clucb", "clucb2", "thompson", "batched-thompson", "bootstrap"}
-WITHOUT_A_RULE |= {"epsilon-greedy", "squarecb", "batched-elimination", "random", "fixed"}
+WITHOUT_A_RULE |= {"epsilon-greedy", "squarecb", "batched-elimination", "random", "fixed", "local-threshold"}
 #: These learn outcomes from 0 to 1.
 LOGISTIC = {"logistic-thompson", "rs-glincb"}
 WITHOUT_A_RULE |= LOGISTIC
