@@ -85,7 +85,7 @@ impl ColumnsTask {
         }
         let (document, _) = match written(&draft, &columns, &answers) {
             Err(problem) if answers.rule != answers.first_rule() => {
-                // The rule may name a feature that is none any more.
+                // The rule may name a column that is no longer a feature.
                 let unruled = Answers { rule: answers.first_rule(), ..answers.clone() };
                 let found = written(&draft, &columns, &unruled).map_err(|_| TaskEnd::Failed(problem))?;
                 answers = unruled;
