@@ -1,5 +1,8 @@
 //! A candidate that decides beside the rule in force, and decisions that people override.
 
+use std::fmt;
+use std::str::FromStr;
+
 use axum::http::StatusCode;
 use rarely_live::{LivePolicy, Objection, ShadowRecord};
 use rarely_output::utc;
@@ -30,6 +33,51 @@ pub(crate) struct ShadowRequest {
     version: Option<u64>,
     /// Why it is watched.
     reason: String,
+}
+
+/// Where the rule of a candidate is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Candidate {
+    /// The rule that a proposal has.
+    Proposal(u64),
+    /// The rule of a version.
+    Version(u64),
+}
+
+impl Candidate {
+    /// The rule.
+    pub(crate) fn rule(self, live: &LivePolicy) -> Result<WrittenRule, Objection> {
+        match self {
+            Self::Proposal(number) => {
+                let found = live.state().proposals.iter().find(|proposal| proposal.number == number);
+                found.map(|proposal| proposal.rule.clone()).ok_or(Objection::NoProposal(number))
+            }
+            Self::Version(number) => live.version_of(number).map(|version| version.rule.clone()),
+        }
+    }
+}
+
+impl fmt::Display for Candidate {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Proposal(number) => write!(formatter, "proposal {number}"),
+            Self::Version(number) => write!(formatter, "version {number}"),
+        }
+    }
+}
+
+impl FromStr for Candidate {
+    type Err = ProblemDetails;
+
+    /// Reads what a form sends: the words that [`Display`](fmt::Display) writes.
+    fn from_str(text: &str) -> Result<Self, ProblemDetails> {
+        let number = |kind: &str| text.strip_prefix(kind)?.trim().parse().ok();
+        let proposal = number("proposal ").map(Self::Proposal);
+        proposal.or_else(|| number("version ").map(Self::Version)).ok_or_else(|| {
+            let words = format!("“{text}” names neither a proposal nor a version");
+            ProblemDetails::wrong("candidate", words, "choose one from the list")
+        })
+    }
 }
 
 /// A candidate, and how often it decided otherwise.
@@ -126,11 +174,8 @@ pub(crate) async fn start_shadow(mut request: AuthorizedRequest) -> ApiResult {
         match (rule, proposal, version) {
             (Some(rule), None, None) => serde_json::from_value::<WrittenRule>(rule)
                 .map_err(|error| ProblemDetails::wrong("rule", error.to_string(), "write it as a version has it"))?,
-            (None, Some(number), None) => {
-                let found = live.state().proposals.iter().find(|proposal| proposal.number == number);
-                found.ok_or(Objection::NoProposal(number))?.rule.clone()
-            }
-            (None, None, Some(number)) => live.version_of(number)?.rule.clone(),
+            (None, Some(number), None) => Candidate::Proposal(number).rule(&live)?,
+            (None, None, Some(number)) => Candidate::Version(number).rule(&live)?,
             _ => {
                 let words = "name one candidate: a rule, a proposal or a version";
                 return Err(ProblemDetails::wrong("rule", words, "leave out the others"));

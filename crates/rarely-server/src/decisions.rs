@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 use rarely_core::Reason;
 use rarely_live::engine::{DecisionRequest, DecisionResponse, OutcomeError, PolicyHandle};
-use rarely_live::event::{Decided, Event};
+use rarely_live::event::{Decided, Event, Overridden};
 use rarely_live::replay;
 use rarely_live::{DocumentEdition, RecordField};
 use rarely_store::LogEntry;
@@ -87,6 +87,9 @@ pub(crate) struct Reconstruction {
     rule: views::VersionView,
     /// The event of the decision, as the log has it.
     event: EventView,
+    /// The event by which a person gave another option: that one is what the person got.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    overridden: Option<EventView>,
     /// The event that reported the outcome, then those that corrected it.
     outcomes: Vec<EventView>,
     /// The outcome, after corrections.
@@ -205,11 +208,18 @@ pub(crate) async fn reconstruct(request: AuthorizedRequest) -> ApiResult {
         let (Some(entry), Some(Event::Decided(decided))) = (entry, event) else {
             return Err(OutcomeError::Unknown(number).into());
         };
-        let outcomes = app.engine.outcomes_of(number)?;
+        let reported =
+            Reported { outcomes: app.engine.outcomes_of(number)?, overridden: app.engine.override_of(number)? };
         app.engine.decision_read(&handle, &who, number)?;
-        Ok(json(StatusCode::OK, &reconstruction(&app, &handle, &entry, decided, &outcomes)?))
+        Ok(json(StatusCode::OK, &reconstruction(&app, &handle, &entry, decided, &reported)?))
     })
     .await?
+}
+
+/// What the log has about a decision after it.
+struct Reported {
+    outcomes: Vec<LogEntry>,
+    overridden: Option<(LogEntry, Overridden)>,
 }
 
 fn reconstruction(
@@ -217,7 +227,7 @@ fn reconstruction(
     handle: &PolicyHandle,
     entry: &LogEntry,
     decided: Decided,
-    outcomes: &[LogEntry],
+    Reported { outcomes, overridden }: &Reported,
 ) -> Result<Reconstruction, ProblemDetails> {
     let Decided { record, option, version, basis, reason, propensity, subject, .. } = decided;
     let erased = app.engine.erased_ms(subject).map(rarely_output::utc);
@@ -248,6 +258,7 @@ fn reconstruction(
         stream: number,
         rule,
         event: EventView::new(entry),
+        overridden: overridden.as_ref().map(|(entry, _)| EventView::new(entry)),
         outcomes: outcomes.iter().map(EventView::new).collect(),
         outcome: outcome.filter(|outcome| outcome.is_finite()),
         how,

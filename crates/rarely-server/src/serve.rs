@@ -178,7 +178,9 @@ pub async fn serve(
         ServedStore::File(store) => store,
         ServedStore::Database(replica) => return replica::serve(options, *replica, progress, ready).await,
     };
-    let store_directory = store.canonicalize().unwrap_or_else(|_| store.clone()).parent().map(PathBuf::from);
+    // A store that is not there yet has no canonical path, and a bare name has no parent.
+    let place = store.canonicalize().or_else(|_| std::path::absolute(&store)).unwrap_or_else(|_| store.clone());
+    let store_directory = place.parent().map(PathBuf::from);
     let ServeOptions {
         listen,
         tls,

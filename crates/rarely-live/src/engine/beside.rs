@@ -3,13 +3,14 @@
 use std::sync::{Arc, PoisonError};
 
 use rarely_policy::WrittenRule;
-use rarely_store::{LogEntry, Lookup, PolicyRef, StoreError};
+use rarely_store::{LogEntry, Lookup, PolicyRef};
 
 use super::{ChangeError, Engine, EngineFault, PendingEvent, PolicyHandle, draft};
 use crate::event::{Event, Overridden, ShadowEnded, ShadowStarted};
+use crate::lookup_key;
 use crate::objection::Objection;
+use crate::replay::{self, ReplayError};
 use crate::token::TokenGrant;
-use crate::{lookup_key, replay};
 
 impl Engine {
     /// Lets another rule decide beside the one in force. Nothing acts on it.
@@ -42,13 +43,17 @@ impl Engine {
         self.record(actor, PolicyRef::Id(handle.id), Event::ShadowEnded(ended))
     }
 
-    /// The event that overrode a decision, if one did.
+    /// What a person gave instead of a decision, with the entry that says so; `None` if the decision was followed.
     ///
     /// # Errors
-    /// [`StoreError`] if the log cannot be read.
-    pub fn override_of(&self, decision: u64) -> Result<Option<LogEntry>, StoreError> {
+    /// [`ReplayError`] if the log cannot be read.
+    pub fn override_of(&self, decision: u64) -> Result<Option<(LogEntry, Overridden)>, ReplayError> {
         let found = self.log().find(&lookup_key::of_override(decision))?;
-        found.map_or(Ok(None), |number| self.log().entry(number))
+        let Some(entry) = found.map(|number| self.log().entry(number)).transpose()?.flatten() else { return Ok(None) };
+        match replay::event(self.log().as_ref(), &entry)? {
+            Event::Overridden(overridden) => Ok(Some((entry, overridden))),
+            _ => Ok(None),
+        }
     }
 
     /// Records that a person gave another option than was decided. Its outcome is recorded, and not learned.

@@ -3,24 +3,28 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use axum::Form;
 use axum::extract::{Path, State};
-use axum::response::Html;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 use rarely_core::{Context, Reason};
-use rarely_live::engine::OutcomeError;
-use rarely_live::event::{Corrected, Decided, Event, Observed};
-use rarely_live::{DocumentEdition, Engine, LivePolicy, RecordField, Version};
+use rarely_live::engine::{OutcomeError, PolicyHandle};
+use rarely_live::event::{Corrected, Decided, Event, Observed, Overridden};
+use rarely_live::{DocumentEdition, Engine, LivePolicy, RecordField, Role, Version};
 use rarely_policy::PolicyDocument;
 use rarely_policy::number::short;
 use rarely_store::LogEntry;
+use serde::Deserialize;
 
 use super::backwards::Backwards;
 use super::event_text::reason_text;
 use super::format::{measured, percent, time};
-use super::layout::{PageLayout, TableCell, list, rule, table};
+use super::layout::{PageLayout, TableCell, csrf, list, rule, table};
 use super::page_error::PageError;
 use super::visitor::Visitor;
 use super::{Dashboard, address, blocking, event_of};
+use crate::limits::{TEXT_CHARACTERS, check_text};
 use crate::rule_steps;
 
 /// Events searched for the last decisions. Thousands of outcomes of older decisions can follow them.
@@ -91,22 +95,63 @@ fn reports(engine: &Engine, decision: u64) -> Result<Vec<ReportedOutcome>, PageE
     Ok(found)
 }
 
+/// The form of an override.
+#[derive(Debug, Deserialize)]
+pub(super) struct OverrideForm {
+    csrf: String,
+    option: String,
+    reason: String,
+}
+
 /// `GET /policies/{name}/decisions/{decision}`.
 pub(super) async fn show(
     State(dashboard): State<Arc<Dashboard>>,
     visitor: Visitor,
     Path((name, number)): Path<(String, u64)>,
-) -> Result<Html<String>, PageError> {
+) -> Result<Response, PageError> {
     let handle = dashboard.policy(&visitor, &name)?;
+    page(&dashboard, &visitor, &handle, number, None).await
+}
+
+/// `POST /policies/{name}/decisions/{decision}/override`.
+pub(super) async fn override_decision(
+    State(dashboard): State<Arc<Dashboard>>,
+    visitor: Visitor,
+    Path((name, number)): Path<(String, u64)>,
+    Form(form): Form<OverrideForm>,
+) -> Result<Response, PageError> {
+    visitor.check_form(&form.csrf)?;
+    let handle = dashboard.policy(&visitor, &name)?;
+    dashboard.app.authorize(&visitor.grant, Role::Decide, Some(&name))?;
+    let (engine, overridden, who) = (dashboard.app.engine.clone(), handle.clone(), visitor.grant.clone());
+    let (option, reason) = (form.option.clone(), form.reason.clone());
+    let recorded = blocking(move || {
+        check_text("reason", &reason)?;
+        Ok(engine.override_decision(&overridden, &who, number, &option, &reason)?)
+    });
+    match recorded.await {
+        Ok(_) => Ok(Redirect::to(&address(&name, &format!("/decisions/{number}"))).into_response()),
+        Err(error) => page(&dashboard, &visitor, &handle, number, Some((&form, &error))).await,
+    }
+}
+
+/// The page, with the input of a form that was not accepted.
+async fn page(
+    dashboard: &Arc<Dashboard>,
+    visitor: &Visitor,
+    handle: &Arc<PolicyHandle>,
+    number: u64,
+    rejected: Option<(&OverrideForm, &PageError)>,
+) -> Result<Response, PageError> {
     let (engine, read, who) = (dashboard.app.engine.clone(), handle.clone(), visitor.grant.clone());
-    let (entry, decided, reports) = blocking(move || {
+    let (entry, decided, overridden, reports) = blocking(move || {
         let log = engine.log().as_ref();
         let entry = log.entry(number)?.filter(|entry| entry.policy == read.id);
         let event = entry.as_ref().map(|entry| event_of(log, entry)).transpose()?;
         match (entry, event) {
             (Some(entry), Some(Event::Decided(decided))) => {
                 engine.decision_read(&read, &who, number)?;
-                Ok((entry, decided, reports(&engine, number)?))
+                Ok((entry, decided, engine.override_of(number)?, reports(&engine, number)?))
             }
             _ => Err(OutcomeError::Unknown(number).into()),
         }
@@ -115,11 +160,15 @@ pub(super) async fn show(
     let live = handle.live.lock().clone();
     let version = live.version_of(decided.version)?;
     let view = DecisionPage { live: &live, entry: &entry, decided: &decided, version };
+    let got = overridden.as_ref().map_or(&decided.option, |(_, overridden)| &overridden.option);
+    let erased_ms = dashboard.app.engine.erased_ms(decided.subject);
+    let may_override = overridden.is_none() && reports.is_empty() && erased_ms.is_none();
     let content = html! {
-        h1 { "Why did this person get " (decided.option) "?" }
+        h1 { "Why did this person get " (got) "?" }
+        @if let Some((entry, overridden)) = &overridden { (view.overridden(entry, overridden)) }
         (view.short())
-        @if let Some(erased_ms) = dashboard.app.engine.erased_ms(decided.subject) {
-            h2 #record { "The person's data" }
+        @if let Some(erased_ms) = erased_ms {
+            h2 #record { "The person’s data" }
             p { "Erased on " (time(erased_ms)) ". Neither the data of the person nor the outcome can be read any more, and the decision cannot be drawn again." }
             (view.basis())
         } @else {
@@ -129,11 +178,15 @@ pub(super) async fn show(
             (view.basis())
             (view.outcome(&reports))
         }
+        @if may_override && visitor.may(Role::Decide, &handle.name) { (view.override_form(visitor, rejected)) }
         (view.verification())
     };
     let title = format!("Decision {number}");
-    let frame = PageLayout::of(&dashboard, &visitor, &title).under("/", "Policies").under(address(&name, ""), &name);
-    Ok(frame.html(&content))
+    let frame = PageLayout::of(dashboard, visitor, &title)
+        .under("/", "Policies")
+        .under(address(&handle.name, ""), &handle.name);
+    let status = rejected.map_or(StatusCode::OK, |(_, error)| error.status());
+    Ok((status, frame.html(&content)).into_response())
 }
 
 struct DecisionPage<'a> {
@@ -166,7 +219,7 @@ impl DecisionPage<'_> {
         let Decided { option, version, reason, pinned, .. } = self.decided;
         html! {
             p {
-                (time(self.entry.time_ms)) ", " strong { (self.entry.actor) } " requested a decision, and the person got " strong { (option) } ". "
+                (time(self.entry.time_ms)) ", " strong { (self.entry.actor) } " requested a decision, and it was " strong { (option) } ". "
                 @match reason {
                     Reason::Policy if *pinned => { "The request named version " (version) ", and this is what its rule gives." },
                     Reason::Policy => { "This is what the rule in force (version " (version) ") gives." },
@@ -184,6 +237,46 @@ impl DecisionPage<'_> {
         }
     }
 
+    /// What the person got instead.
+    fn overridden(&self, entry: &LogEntry, overridden: &Overridden) -> Markup {
+        html! {
+            div.notice.fair { p {
+                "Not because of the policy. " (time(entry.time_ms)) ", " strong { (entry.actor) } " gave " strong { (overridden.option) } " instead of "
+                strong { (self.decided.option) } " (event " (entry.number) "). The outcome is recorded, and is no evidence."
+                @if !overridden.reason.is_empty() { " Reason: " (overridden.reason) }
+            } }
+        }
+    }
+
+    /// The form of an override. Once there is an outcome, it is evidence about the option that was decided.
+    fn override_form(&self, visitor: &Visitor, rejected: Option<(&OverrideForm, &PageError)>) -> Markup {
+        let others = self.live.document().options().iter().filter(|option| **option != self.decided.option);
+        let (chosen, reason) = rejected.map_or(("", ""), |(form, _)| (&form.option, &form.reason));
+        html! {
+            details.act #override open[rejected.is_some()] {
+                summary { "The person got another option" }
+                div.inside {
+                    p { "Record it, so that the outcome does not count as one of " strong { (self.decided.option) } ". It is recorded and is no evidence." }
+                    @if let Some((_, error)) = rejected { div.notice.bad role="alert" { p { (error.sentences()) } } }
+                    form.sheet method="post" action=(address(self.live.document().policy(), &format!("/decisions/{}/override", self.entry.number))) {
+                        (csrf(visitor))
+                        div.field {
+                            label for="override-option" { "The option that the person got" }
+                            select #override-option name="option" required {
+                                @for option in others { option value=(option) selected[option == chosen] { (option) } }
+                            }
+                        }
+                        div.field {
+                            label for="override-reason" { "Reason" }
+                            input #override-reason type="text" name="reason" required maxlength=(TEXT_CHARACTERS) value=(reason);
+                        }
+                        button type="submit" { "Record the override" }
+                    }
+                }
+            }
+        }
+    }
+
     fn record(&self) -> Markup {
         let features = self.document().features().iter().zip(&self.decided.record);
         let rows = features.map(|(feature, field)| {
@@ -194,7 +287,7 @@ impl DecisionPage<'_> {
             ]
         });
         html! {
-            h2 #record { "The person's data" }
+            h2 #record { "The person’s data" }
             @if self.decided.record.is_empty() { p { "None: the policy has no features." } } @else {
                 (table("The record", &["feature", "#value", "unit"], rows))
             }

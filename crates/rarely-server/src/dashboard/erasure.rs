@@ -18,7 +18,7 @@ use super::service::pages;
 use super::visitor::Visitor;
 use super::{Dashboard, blocking};
 use crate::erasures::{StatisticsChoice, check_subject};
-use crate::limits::check_text;
+use crate::limits::{TEXT_CHARACTERS, check_text};
 
 /// Where the page is.
 pub(super) const ADDRESS: &str = "/service/erasure";
@@ -48,15 +48,24 @@ pub(super) async fn erase(
     dashboard.app.authorize(&visitor.grant, Role::Admin, None)?;
     let (engine, who) = (dashboard.app.engine.clone(), visitor.grant.clone());
     let statistics: ErasedStatistics = form.statistics.into();
+    let (subject, reason) = (form.subject.clone(), form.reason.clone());
     let erased = blocking(move || {
-        check_subject(Some(&form.subject))?;
-        check_text("reason", &form.reason)?;
-        Ok(engine.erase((&who.name, &who.person_id()), &[form.subject], &form.reason, statistics)?)
+        check_subject(Some(&subject))?;
+        check_text("reason", &reason)?;
+        Ok(engine.erase((&who.name, &who.person_id()), &[subject], &reason, statistics)?)
     });
-    Ok(page(&dashboard, &visitor, Some(&erased.await)))
+    Ok(page(&dashboard, &visitor, Some((&erased.await, &form))))
 }
 
-fn page(dashboard: &Dashboard, visitor: &Visitor, result: Option<&Result<Erasure, PageError>>) -> Response {
+/// The page, with what became of a form. The input of one that was not accepted is kept.
+fn page(
+    dashboard: &Dashboard,
+    visitor: &Visitor,
+    sent: Option<(&Result<Erasure, PageError>, &ErasureForm)>,
+) -> Response {
+    let result = sent.map(|(result, _)| result);
+    let rejected = sent.filter(|(result, _)| result.is_err()).map(|(_, form)| form);
+    let forgets = rejected.is_some_and(|form| matches!(form.statistics, StatisticsChoice::Forget));
     let content = html! {
         h1 { "Erase a person" }
         (pages(ADDRESS))
@@ -77,17 +86,17 @@ fn page(dashboard: &Dashboard, visitor: &Visitor, result: Option<&Result<Erasure
             (csrf(visitor))
             div.field {
                 label for="subject" { "Subject, exactly as requests name the person" }
-                input #subject type="text" name="subject" required autocomplete="off" spellcheck="false";
+                input #subject type="text" name="subject" required autocomplete="off" spellcheck="false" value=(rejected.map_or("", |form| &form.subject));
             }
             div.field {
                 label for="reason" { "Reason, which the log keeps for good: do not name the person" }
-                input #reason type="text" name="reason" required maxlength="1000";
+                input #reason type="text" name="reason" required maxlength=(TEXT_CHARACTERS) value=(rejected.map_or("", |form| &form.reason));
             }
             div.field {
                 label for="statistics" { "What was learned from the person" }
                 select #statistics name="statistics" {
                     option value="keep" { "stays in the sums" }
-                    option value="forget" { "is forgotten: the sums are computed again" }
+                    option value="forget" selected[forgets] { "is forgotten: the sums are computed again" }
                 }
             }
             button type="submit" { "Erase this person" }

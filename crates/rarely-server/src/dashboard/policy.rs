@@ -4,7 +4,7 @@ pub(super) mod evidence;
 mod forms;
 mod history;
 mod over_time;
-mod shadow;
+pub(super) mod shadow;
 
 use std::sync::Arc;
 
@@ -476,6 +476,8 @@ fn done_message(done: &str) -> Option<&'static str> {
         "rollback-proposed" => "The rollback is proposed with your signature. One more is required.",
         "stopped" => "The policy is stopped.",
         "resumed" => "The policy is resumed.",
+        "watched" => "The candidate decides beside the rule from now on. Nothing acts on it.",
+        "watch-ended" => "The candidate decides no more. What it would have decided stays in the log.",
         "amendment" => "The amendment is proposed. It comes into force when it is signed.",
         _ => return None,
     })

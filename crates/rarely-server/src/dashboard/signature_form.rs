@@ -51,7 +51,8 @@ pub(super) struct RejectedForm {
     pub(super) id: &'static str,
     pub(super) meaning: String,
     pub(super) reason: String,
-    pub(super) to: Option<u64>,
+    /// What was chosen from a list.
+    pub(super) chosen: String,
     /// Why it was not accepted.
     pub(super) error: PageError,
 }

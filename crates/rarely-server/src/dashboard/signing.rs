@@ -152,7 +152,8 @@ async fn signed(
     match result {
         Ok(done) => Ok(Redirect::to(&address(name, &format!("?done={done}"))).into_response()),
         Err(error) => {
-            let rejected = RejectedForm { id, meaning, reason, to, error };
+            let rejected =
+                RejectedForm { id, meaning, reason, chosen: to.map(|to| to.to_string()).unwrap_or_default(), error };
             match proposal {
                 Some(number) => super::proposal::page(&dashboard, &visitor, &handle, number, Some(&rejected)).await,
                 None => super::policy::page(&dashboard, &visitor, &handle, None, Some(&rejected)).await,

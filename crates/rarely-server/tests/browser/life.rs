@@ -102,21 +102,39 @@ async fn desk(browser: &Browser, service: &Service) {
         browser.look(&format!("desk-{name}")).await;
     }
     browser.resize(1280, 900, false).await;
-    no_complaints(browser).await;
+    end_the_candidate(browser).await;
 }
 
-/// The first rule decides beside the one in force, and the page says how often it differs.
+/// The rule of a proposal decides beside the one in force, and the page says how often it differs.
 async fn watch_a_candidate(browser: &Browser, service: &Service) {
-    let handle = service.policy("blood pressure");
-    let first = handle.live.lock().version_of(1).expect("a version").rule.clone();
-    let reason = "To compare it with the first rule.";
-    let started = tokio::task::block_in_place(|| service.engine.start_shadow(&handle, "Ann", first, reason));
-    started.expect("a candidate");
+    let reason = "To see whom it would concern.";
+    browser.open(POLICY).await;
+    browser.click("#watch summary").await;
+    browser.look("watch").await;
+    browser.script("document.querySelector('#watch-candidate option').value = 'version 99'", Vec::new()).await;
+    browser.type_into("#watch-reason", reason).await;
+    browser.send("#watch form").await;
+    browser.expect("99").await;
+    assert_eq!(browser.value("#watch-reason").await, reason, "what was typed is kept");
+    browser.send("#watch form").await;
+    browser.expect("The candidate decides beside the rule from now on").await;
     service.patients(5).await;
     browser.open(POLICY).await;
     let shown = browser.text("main").await;
     assert!(shown.contains("A candidate beside the rule") && shown.contains(reason), "{shown}");
     assert!(shown.contains(" of 5 decisions ("), "{shown}");
+}
+
+/// The candidate is ended, and another one can be chosen.
+async fn end_the_candidate(browser: &Browser) {
+    browser.open(POLICY).await;
+    browser.click("#watch summary").await;
+    browser.type_into("#watch-reason", "I have seen enough.").await;
+    browser.send("#watch form").await;
+    browser.expect("The candidate decides no more").await;
+    let choice = "return document.querySelectorAll('#watch-candidate option').length";
+    assert!(browser.script(choice, Vec::new()).await.as_u64().is_some_and(|found| found > 0));
+    no_complaints(browser).await;
 }
 
 /// The page shows new events, except while a form is being filled in.

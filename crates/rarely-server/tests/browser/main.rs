@@ -7,6 +7,7 @@ mod clients;
 mod life;
 mod openid;
 mod passkeys;
+mod person;
 mod review_page;
 mod service;
 

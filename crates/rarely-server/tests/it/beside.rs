@@ -61,6 +61,10 @@ async fn an_override_is_recorded_and_is_no_evidence() {
         service.post(&service.admin, &path(&json!(999)), &other).await.is(404);
         service.post(&service.admin, &path(&first), &other).await.is(200);
         service.post(&service.admin, &path(&first), &other).await.is(409);
+        let seen = service.get(&service.admin, &format!("{POLICY}/decisions/{first}")).await.is(200);
+        assert_eq!(seen["overridden"]["body"]["option"], "wait", "what the person got: {seen}");
+        let seen = service.get(&service.admin, &format!("{POLICY}/decisions/{second}")).await.is(200);
+        assert_eq!(seen["overridden"], Json::Null, "the decision was followed: {seen}");
         service.post(&service.admin, &format!("{POLICY}/outcomes"), &outcome(&second, 0.5)).await.is(200);
         service.wait_until("clinic", |state| state.learned.outcomes() == 1).await;
         service.post(&service.admin, &path(&second), &other).await.is(409);

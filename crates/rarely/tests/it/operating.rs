@@ -66,6 +66,17 @@ fn agent() -> ureq::Agent {
 }
 
 #[test]
+fn the_free_space_is_known_from_the_start() {
+    let place = Place::new();
+    let server = Logged::start(&place, "--store new.db --listen 127.0.0.1:0 --admin-token-file admin.token", &[]);
+    let token = format!("Bearer {}", place.text("admin.token").trim());
+    let asked = agent().get(format!("{}/metrics", server.url)).header("authorization", &token).call();
+    let text = asked.expect("an answer").body_mut().read_to_string().expect("text");
+    assert!(text.contains("\nrarely_store_free_bytes "), "{text}");
+    server.stop();
+}
+
+#[test]
 fn every_request_is_a_line_of_json_without_what_it_is_about() {
     let place = Place::new();
     let server = Logged::start(&place, "--store s.db --listen 127.0.0.1:0 --log-format json --admin-token-file t", &[]);

@@ -14,6 +14,7 @@ impl PolicyPage<'_> {
             @if self.may_review() {
                 (self.review())
                 (self.confirm(rejected))
+                (self.watch(rejected))
                 (self.roll_back(rejected))
                 @if self.state.stopped { (self.resume(rejected)) } @else { (self.stop(rejected)) }
             } @else {
@@ -51,7 +52,7 @@ impl PolicyPage<'_> {
         let in_force = &self.live.version().rule;
         let older: Vec<_> = self.state.versions.iter().rev().filter(|version| version.rule != *in_force).collect();
         // A rule that the document in force no longer allows is refused, with the reason.
-        let chosen = rejected.filter(|rejected| rejected.id == "rollback").and_then(|rejected| rejected.to);
+        let chosen = rejected.filter(|rejected| rejected.id == "rollback").map_or("", |rejected| &rejected.chosen);
         let form = SignatureForm {
             id: "rollback",
             title: "Roll back to an older version",
@@ -66,7 +67,7 @@ impl PolicyPage<'_> {
                 label for="rollback-to" { "Version to roll back to" }
                 select #rollback-to name="to" required {
                     @for version in &older {
-                        option value=(version.number) selected[chosen == Some(version.number)] {
+                        option value=(version.number) selected[chosen == version.number.to_string()] {
                             "version " (version.number) ": " (version.rule.words(&self.live.edition_of(version.number).document).join("; "))
                         }
                     }
