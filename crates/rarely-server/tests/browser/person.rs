@@ -32,12 +32,13 @@ fn a_decision_is_overridden_and_a_person_is_erased() {
     });
 }
 
-/// Decides for a person with a name.
-async fn decide(service: &Service, subject: &str, systolic: f64) -> u64 {
+/// Decides for a person with a name: the number of the decision, and the option.
+async fn decide(service: &Service, subject: &str, systolic: f64) -> (u64, String) {
     let handle = service.policy("blood pressure");
     let mut ask = handle.edition().request_of(None, vec![RecordField::Number(systolic)]).expect("in range");
     ask.subject = Some(subject.to_owned());
-    service.engine.decide(&handle, "ward 3", vec![ask]).await.remove(0).expect("an answer").decision
+    let answer = service.engine.decide(&handle, "ward 3", vec![ask]).await.remove(0).expect("an answer");
+    (answer.decision, answer.option)
 }
 
 async fn report(service: &Service, decision: u64, outcome: f64) {
@@ -65,18 +66,19 @@ async fn fits(browser: &Browser, name: &str) {
 }
 
 async fn override_one(browser: &Browser, service: &Service) {
-    let decision = decide(service, "patient 1", 171.0).await;
+    let (decision, option) = decide(service, "patient 1", 171.0).await;
+    let other = if option == "treat" { "watch" } else { "treat" };
     let learned = || service.policy("blood pressure").live.lock().state().learned.outcomes();
     let page = format!("{POLICY}/decisions/{decision}");
     browser.open(&page).await;
-    browser.expect("Why did this person get treat?").await;
+    browser.expect(&format!("Why did this person get {option}?")).await;
     browser.click("#override summary").await;
     browser.type_into("#override-reason", "the patient declined").await;
     fits(browser, "override").await;
     browser.send("#override form").await;
     assert_eq!(browser.path().await, page);
-    browser.expect("Why did this person get watch?").await;
-    browser.expect("Ann gave watch instead of treat").await;
+    browser.expect(&format!("Why did this person get {other}?")).await;
+    browser.expect(&format!("Ann gave {other} instead of {option}")).await;
     browser.expect("Reason: the patient declined").await;
     fits(browser, "overridden").await;
     let before = learned();
@@ -90,7 +92,7 @@ async fn override_one(browser: &Browser, service: &Service) {
 }
 
 async fn erase_one(browser: &Browser, service: &Service) {
-    let decision = decide(service, "patient 4711", SYSTOLIC).await;
+    let (decision, _) = decide(service, "patient 4711", SYSTOLIC).await;
     report(service, decision, WELLBEING).await;
     service.patients(3).await;
     caught_up(service).await;
@@ -132,8 +134,9 @@ async fn erase_one(browser: &Browser, service: &Service) {
 fn check_log(file: &Path) {
     let log = SqliteLog::open_read_only(file).expect("a log");
     let summary = audit::verify(&log, None, |_| {}).unwrap_or_else(|fault| panic!("{fault}"));
-    // The policy explores: three later decisions rest on the outcome, and cannot be drawn again either.
-    assert_eq!((summary.erased.people, summary.erased.decisions), (1, 4));
+    assert_eq!(summary.erased.people, 1);
+    // The policy explores: of three later decisions those that rest on the outcome cannot be drawn again either.
+    assert!((1..=4).contains(&summary.erased.decisions), "{:?}", summary.erased);
     for entry in log.entries(0, None, 100_000).expect("entries") {
         let opened = rarely_live::replay::event(&log, &entry).expect("an event");
         let words = format!("{opened:?} {}", entry.body);
