@@ -19,7 +19,7 @@ use parquet::schema::parser::parse_message_type;
 use rarely_core::{Context, Parameters, Rng, Statistics};
 use rarely_data::{Cases, Columns, DataError, LogReader, LoggedCase};
 use rarely_policy::{FieldValue, PolicyDocument};
-use rarely_review::{RowPlace, Tally, TallyRow};
+use rarely_review::Tally;
 
 use crate::race::Race;
 use crate::verdict;
@@ -163,14 +163,9 @@ fn tally_by_all(file: &Path) -> Tally {
 }
 
 fn shared(file: &Path, mut shares: Vec<Tally>) -> Tally {
-    let work = |tally: &mut Tally, case: &LoggedCase| tally.add_row(&row(case));
+    let work = |tally: &mut Tally, case: &LoggedCase| tally.add_row(&case.row());
     cases(file).share::<_, DataError>(&mut shares, work, |_| Ok(())).expect("cases");
     Tally::joined(shares, 0).expect("one log")
-}
-
-fn row(case: &LoggedCase) -> TallyRow<'_> {
-    let place = Some(RowPlace { file: case.file, position: case.position });
-    TallyRow { place, ..TallyRow::new(case.row_in_file, &case.context, case.arm, case.reward) }
 }
 
 fn names() -> impl Iterator<Item = String> {

@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use rarely_core::Arm;
 use rarely_policy::{MissingCounts, PolicyDocument, RowOrder, UnitHash};
+use rarely_review::{RowPlace, TallyRow};
 
 use self::encoding::Encoding;
 use self::gaps::RowGaps;
@@ -124,6 +125,22 @@ impl LoggedCase {
     /// An empty case to read into.
     pub fn new(document: &PolicyDocument) -> Self {
         Self::blank(document.encoder().blank())
+    }
+
+    /// The case as the statistics of a review take it.
+    pub fn row(&self) -> TallyRow<'_> {
+        TallyRow {
+            key: self.key,
+            seconds: self.seconds,
+            weight: self.weight,
+            cluster: self.cluster,
+            propensity: self.propensity,
+            propensities: &self.propensities,
+            guardrails: &self.guardrails,
+            levels: &self.levels,
+            place: Some(RowPlace { file: self.file, position: self.position }),
+            ..TallyRow::new(self.row_in_file, &self.context, self.arm, self.reward)
+        }
     }
 
     fn blank(context: Vec<f64>) -> Self {

@@ -6,7 +6,7 @@ use rarely_data::{Cases, Columns, LoggedCase};
 use rarely_output::{OutputDirectory, json_text};
 use rarely_policy::PolicyDocument;
 use rarely_report::{ReviewSources, pictures, review_page, write};
-use rarely_review::{EvidenceBase, Findings, Review, ReviewJson, RowPlace, Tally, TallyRow, review};
+use rarely_review::{EvidenceBase, Findings, Review, ReviewJson, Tally, review};
 
 use crate::command_line::CommandLine;
 use crate::problem::Problem;
@@ -75,7 +75,7 @@ impl ReviewTask {
         progress.begin("Reading the log");
         let mut cases = self.open()?;
         let mut shares = Tally::shared(&self.document);
-        let add = |tally: &mut Tally, case: &LoggedCase| tally.add_row(&tally_row(case));
+        let add = |tally: &mut Tally, case: &LoggedCase| tally.add_row(&case.row());
         let read = cases.share(&mut shares, add, |at| progress.watch(at));
         read.map_err(|error| with_remedy(error, self.reject_limit))?;
         let mut read = Tally::joined(shares, cases.rejected_count())?;
@@ -90,7 +90,7 @@ impl ReviewTask {
         let Some(mut second) = base.second_reading() else { return Ok(base) };
         progress.begin("Reading the log again, for the errors");
         let mut cases = self.open()?;
-        cases.read_ahead(|case| second.add_row(&tally_row(case)), |at| progress.watch(at))?;
+        cases.read_ahead(|case| second.add_row(&case.row()), |at| progress.watch(at))?;
         Ok(base.with_second_reading(second))
     }
 
@@ -125,20 +125,4 @@ pub(crate) fn review_command(log: &DeskLog, reject_limit: u64) -> CommandLine {
     let command = CommandLine::new("review").option("--policy", "policy.toml").option("--data", &log.name);
     let limit = (reject_limit > 0).then(|| reject_limit.to_string());
     command.maybe("--reject-limit", limit.as_deref())
-}
-
-/// A case as statistics take it.
-pub(crate) fn tally_row(case: &LoggedCase) -> TallyRow<'_> {
-    TallyRow {
-        key: case.key,
-        seconds: case.seconds,
-        weight: case.weight,
-        cluster: case.cluster,
-        propensity: case.propensity,
-        propensities: &case.propensities,
-        guardrails: &case.guardrails,
-        levels: &case.levels,
-        place: Some(RowPlace { file: case.file, position: case.position }),
-        ..TallyRow::new(case.row_in_file, &case.context, case.arm, case.reward)
-    }
 }

@@ -9,7 +9,6 @@ use rarely_review::Tally;
 use crate::answers::{Answers, ColumnRole};
 use crate::document::{Draft, DraftColumns, written};
 use crate::problem::Problem;
-use crate::reviewing::tally_row;
 use crate::session::{DeskLog, DeskPeople, Sketched};
 use crate::task::{Finish, Progress, TaskEnd, Watched};
 
@@ -133,7 +132,7 @@ fn read_people(
     let limit = reject_limit(answers).map_err(TaskEnd::Failed)?;
     let mut cases = Cases::open(document, &Columns::of(document), std::slice::from_ref(&log.path), limit)?;
     let mut shares = Tally::shared(document);
-    let read = cases.share(&mut shares, |tally, case| tally.add_row(&tally_row(case)), |at| progress.watch(at));
+    let read = cases.share(&mut shares, |tally, case| tally.add_row(&case.row()), |at| progress.watch(at));
     read.map_err(|error| with_remedy(error, limit))?;
     let tally = Tally::joined(shares, cases.rejected_count())?;
     let contexts = tally.sample().contexts();

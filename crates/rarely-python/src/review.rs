@@ -17,7 +17,7 @@ use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 use rarely_data::{Cases, CasesError, Columns, DataError, LoggedCase, people_of_table, read_people};
 use rarely_error::Explain as _;
 use rarely_report::ReviewSources;
-use rarely_review::{EvidenceBase, ReviewError, RowPlace, SAMPLE_SIZE, SecondReading, Tally, TallyRow};
+use rarely_review::{EvidenceBase, ReviewError, SAMPLE_SIZE, SecondReading, Tally};
 
 use crate::document::PyDocument;
 use crate::error::{self, chain};
@@ -176,7 +176,7 @@ fn read(
 ) -> PyResult<Cases> {
     let mut shares = Tally::shared(&document.checked);
     let cases = walk(py, document, (log, columns), reject_limit, |cases, interrupted| {
-        cases.share(&mut shares, |tally, case: &LoggedCase| tally.add_row(&row(case)), |_| interrupted())
+        cases.share(&mut shares, |tally, case: &LoggedCase| tally.add_row(&case.row()), |_| interrupted())
     })?;
     let read = Tally::joined(shares, cases.rejected_count()).and_then(|mut read| {
         read.add_missing(cases.missing());
@@ -195,25 +195,9 @@ fn read_again(
     mut second: SecondReading,
 ) -> PyResult<SecondReading> {
     walk(py, document, (log, &Columns::of(&document.checked)), reject_limit, |cases, interrupted| {
-        cases.read_ahead(|case| second.add_row(&row(case)), |_| interrupted())
+        cases.read_ahead(|case| second.add_row(&case.row()), |_| interrupted())
     })?;
     Ok(second)
-}
-
-/// A case as statistics take it.
-fn row(case: &LoggedCase) -> TallyRow<'_> {
-    TallyRow {
-        key: case.key,
-        seconds: case.seconds,
-        weight: case.weight,
-        cluster: case.cluster,
-        propensity: case.propensity,
-        propensities: &case.propensities,
-        guardrails: &case.guardrails,
-        levels: &case.levels,
-        place: Some(RowPlace { file: case.file, position: case.position }),
-        ..TallyRow::new(case.row_in_file, &case.context, case.arm, case.reward)
-    }
 }
 
 /// Opens a log and reads it by `walk`, which is given what to call now and then, so that Ctrl-C stops it.

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use rarely_data::{Columns, LoggedCase};
+use rarely_data::Columns;
 use rarely_output::OutputDirectory;
 use rarely_policy::PolicyDocument;
 use rarely_report::{ReviewSources, text, write};
-use rarely_review::{EvidenceBase, Findings, Review, ReviewJson, RowPlace, Tally, TallyRow, Verdict, review};
+use rarely_review::{EvidenceBase, Findings, Review, ReviewJson, Tally, Verdict, review};
 
 use crate::failure::{Failure, OrFail as _};
 use crate::log::{LogOptions, PopulationOptions, WalkedLog, is_standard_input};
@@ -136,33 +136,17 @@ fn second_reading<'a>(
     }
     let Some(mut second) = base.second_reading() else { return Ok(base) };
     let columns = LogOptions::columns(base.document);
-    arguments.log.walk_again(base.document, &columns, |case| second.add_row(&row(case)))?;
+    arguments.log.walk_again(base.document, &columns, |case| second.add_row(&case.row()))?;
     Ok(base.with_second_reading(second))
 }
 
 /// The statistics of the log, read by as many threads as there are processors.
 fn gather(log: &LogOptions, document: &PolicyDocument, columns: &Columns) -> Result<(Tally, WalkedLog), Failure> {
     let mut shares = Tally::shared(document);
-    let walked = log.share(document, columns, &mut shares, |tally, case| tally.add_row(&row(case)))?;
+    let walked = log.share(document, columns, &mut shares, |tally, case| tally.add_row(&case.row()))?;
     let mut tally = Tally::joined(shares, walked.rejected)?;
     tally.add_missing(&walked.missing);
     Ok((tally, walked))
-}
-
-/// A case as statistics take it.
-fn row(case: &LoggedCase) -> TallyRow<'_> {
-    TallyRow {
-        key: case.key,
-        seconds: case.seconds,
-        weight: case.weight,
-        cluster: case.cluster,
-        propensity: case.propensity,
-        propensities: &case.propensities,
-        guardrails: &case.guardrails,
-        levels: &case.levels,
-        place: Some(RowPlace { file: case.file, position: case.position }),
-        ..TallyRow::new(case.row_in_file, &case.context, case.arm, case.reward)
-    }
 }
 
 /// Refuses to overwrite a file, except a state that this command continues from.

@@ -7,7 +7,7 @@ use rarely_policy::{PolicyDocument, apply_groups};
 use rarely_report::{ReviewSources, groups_page, groups_text, page};
 use rarely_review::{GroupEvidence, GroupTallies, GroupsFinding, GroupsJson, UnusedRows};
 
-use super::{LogSource, row, walk, wanted};
+use super::{LogSource, walk, wanted};
 use crate::document::PyDocument;
 use crate::error;
 
@@ -40,7 +40,7 @@ pub(crate) fn review_groups(
     let again = Some(log.clone()).filter(LogSource::can_be_read_again);
     let mut shares = GroupTallies::shared(&document.checked);
     let cases = walk(py, &document, (log, &columns), reject_limit, |cases, interrupted| {
-        let add = |tallies: &mut GroupTallies, case: &LoggedCase| tallies.add_row(&case.group, &row(case));
+        let add = |tallies: &mut GroupTallies, case: &LoggedCase| tallies.add_row(&case.group, &case.row());
         cases.share(&mut shares, add, |_| interrupted())
     })?;
     let unused = UnusedRows { rejected: cases.rejected_count(), dropped: cases.missing().dropped_rows() };
@@ -50,7 +50,7 @@ pub(crate) fn review_groups(
     if let Some(log) = again {
         let mut second = evidence.second_reading().map_err(|error| super::reviewing(py, &error))?;
         walk(py, &document, (log, &columns), reject_limit, |cases, interrupted| {
-            cases.read_ahead(|case| second.add_row(&case.group, &row(case)), |_| interrupted())
+            cases.read_ahead(|case| second.add_row(&case.group, &case.row()), |_| interrupted())
         })?;
         evidence = evidence.with_second_reading(second);
     }

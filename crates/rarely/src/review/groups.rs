@@ -9,7 +9,7 @@ use rarely_policy::{PolicyDocument, apply_groups};
 use rarely_report::{groups_text, write_groups};
 use rarely_review::{GroupEvidence, GroupTallies, GroupsFinding, GroupsJson, UnusedRows, Verdict};
 
-use super::{Arguments, row, sources};
+use super::{Arguments, sources};
 use crate::failure::{Failure, OrFail as _};
 use crate::log::LogOptions;
 use crate::output::{OutputFormat, print, print_json, say, width};
@@ -50,13 +50,13 @@ pub(super) fn run(arguments: &Arguments, document: &PolicyDocument) -> Result<Ex
     let columns = columns(arguments, document);
     let mut shares = GroupTallies::shared(document);
     let walked = arguments.log.share(document, &columns, &mut shares, |tallies, case| {
-        tallies.add_row(&case.group, &row(case));
+        tallies.add_row(&case.group, &case.row());
     })?;
     let unused = UnusedRows { rejected: walked.rejected, dropped: walked.missing.dropped_rows() };
     let mut evidence = GroupEvidence::new(GroupTallies::joined(shares, unused)?)?;
     if arguments.log.can_be_read_again() {
         let mut second = evidence.second_reading()?;
-        arguments.log.walk_again(document, &columns, |case| second.add_row(&case.group, &row(case)))?;
+        arguments.log.walk_again(document, &columns, |case| second.add_row(&case.group, &case.row()))?;
         evidence = evidence.with_second_reading(second);
     }
     let found = evidence.review()?;

@@ -107,10 +107,13 @@ pub(crate) fn with_field(text: &str, line: usize, column: usize, value: &str) ->
     lines.join("\n") + "\n"
 }
 
-/// Exit code, stdout and stderr against a snapshot, without what differs from run to run: times, and digits beyond the sixth.
+/// Exit code, stdout and stderr against a snapshot, without what differs from run to run, or between versions: times, digits beyond the sixth, and the
+/// version.
 macro_rules! assert_snapshot_of {
     ($command:expr) => {
+        let version = env!("CARGO_PKG_VERSION").replace('.', r"\.");
         insta::with_settings!({ filters => vec![
+            (version.as_str(), "[version]"),
             (r"(?m) +\d+\.\d\d +[\d.]+( [kM])?$", " [seconds] [rounds/s]"),
             (r"done in [\d.]+ s", "done in [seconds] s"),
             (r"(\d\.\d{6})\d+", "$1…"),
