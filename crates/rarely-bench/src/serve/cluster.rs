@@ -3,8 +3,11 @@
 //! `rarely-bench serve-postgres PROGRAM`, with a server in `RARELY_TEST_POSTGRES` that keeps what it acknowledges
 //! (`RARELY_POSTGRES=durable scripts/with-postgres …`).
 //!
-//! The yardstick is `pgbench`: each transaction inserts as many rows as there are connections, because that is the most that requests which
-//! wait at the same time can share a commit. Rows have the size of an event.
+//! There are two yardsticks, both of `pgbench` with rows of the size of an event:
+//! - *as many connections, one row each*: what the database itself gathers into groups. Each connection waits for its row, as a client of the
+//!   service waits for its decision.
+//! - *one connection, as many rows in one statement*: the most that requests which wait at the same time can share a commit. No client of the
+//!   service is like that but one that sends batches, which is measured beside it.
 
 use std::ffi::OsStr;
 use std::net::SocketAddr;
@@ -28,9 +31,10 @@ pub(crate) fn run() {
     let server = std::env::var("RARELY_TEST_POSTGRES").expect("RARELY_TEST_POSTGRES names a server");
     let folder = tempfile::tempdir_in(".").expect("a folder on this disk");
     println!(
-        "| store | replicas | policies | connections | decisions per second | p50 ms | p99 ms | outcomes per second | pgbench, rows per second | of pgbench |"
+        "| store | replicas | policies | connections | decisions per second | p50 ms | p99 ms | outcomes per second | pgbench, a row each, per second | decisions of that | \
+         batches of as many, decisions per second | pgbench, as many rows at once, per second | batches of that |"
     );
-    println!("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
+    println!("|---|{}", "---:|".repeat(12));
     for policies in POLICIES {
         let service = Service::start(&program, &folder.path().join(format!("{policies}.db")), &[]);
         measure(&[service], policies, None);
@@ -67,13 +71,25 @@ fn measure(services: &[Service], policies: usize, database: Option<(&str, &Path)
                 load.first_failure
             );
         }
-        let yardstick = database.map(|(server, folder)| pgbench(server, folder, connections));
-        let [rows, share] = match yardstick {
-            Some(rows) => [format!("{rows:.0}"), format!("{:.2}", decided.rate() / rows)],
-            None => [String::new(), String::new()],
+        let batched = batches(services, policies, connections);
+        assert_eq!(
+            batched.failed, 0,
+            "every batch is answered with 2xx; the first that was not: {}",
+            batched.first_failure
+        );
+        let batched = batched.rate() * connections as f64;
+        let shares = database.map(|(server, folder)| {
+            let [single, grouped] = [(connections, 1), (1, connections)].map(|shape| pgbench(server, folder, shape));
+            [single, decided.rate() / single, batched, grouped, batched / grouped]
+        });
+        let shares = match shares {
+            Some([single, share, batched, grouped, of_batches]) => {
+                format!("{single:.0} | {share:.2} | {batched:.0} | {grouped:.0} | {of_batches:.2}")
+            }
+            None => format!(" | | {batched:.0} | |"),
         };
         println!(
-            "| {store} | {} | {policies} | {connections} | {:.0} | {:.2} | {:.2} | {:.0} | {rows} | {share} |",
+            "| {store} | {} | {policies} | {connections} | {:.0} | {:.2} | {:.2} | {:.0} | {shares} |",
             services.len(),
             decided.rate(),
             decided.percentile(0.5),
@@ -119,22 +135,33 @@ fn outcomes(services: &[Service], policies: usize, connections: usize) -> Load {
     load(&addresses(services), connections, Duration::from_secs(SECONDS), request)
 }
 
-/// Rows per second that one connection of `pgbench` commits in groups.
-fn pgbench(server: &str, folder: &Path, group: usize) -> f64 {
+/// One connection whose requests have many decisions each.
+fn batches(services: &[Service], policies: usize, group: usize) -> Load {
+    let token = services[0].token.clone();
+    let request = move |connection: usize, at: usize| {
+        let path = format!("/v1/policies/{}/decisions", name(7 * at % policies));
+        let lines = (0..group).map(|row| format!("{{\"record\":{}}}", record(FEATURES, connection + 7 * at + row)));
+        post(&path, &token, kind(2), &lines.collect::<Vec<_>>().join("\n"))
+    };
+    load(&addresses(services), 1, Duration::from_secs(SECONDS), request)
+}
+
+/// Rows per second that `pgbench` commits with so many connections and so many rows in each statement.
+fn pgbench(server: &str, folder: &Path, (connections, rows): (usize, usize)) -> f64 {
     sql(server, "postgres", "CREATE TABLE IF NOT EXISTS yardstick(at bigserial PRIMARY KEY, event bytea NOT NULL)");
     let script = folder.join("insert.sql");
     let row = format!("('\\x{}')", "5a".repeat(EVENT_BYTES));
-    let rows = vec![row; group].join(",");
-    std::fs::write(&script, format!("INSERT INTO yardstick(event) VALUES {rows};\n")).expect("written");
+    let values = vec![row; rows].join(",");
+    std::fs::write(&script, format!("INSERT INTO yardstick(event) VALUES {values};\n")).expect("written");
     let output = Command::new("pgbench")
-        .args(["--no-vacuum", "--client=1", &format!("--time={SECONDS}"), "--file"])
+        .args(["--no-vacuum", &format!("--client={connections}"), &format!("--time={SECONDS}"), "--file"])
         .arg(&script)
         .arg(format!("{server}/postgres"))
         .output()
         .expect("pgbench runs");
     let text = String::from_utf8_lossy(&output.stdout);
     let rate = text.lines().find_map(|line| line.strip_prefix("tps = ")?.split(' ').next()?.parse::<f64>().ok());
-    rate.unwrap_or_else(|| panic!("{text}{}", String::from_utf8_lossy(&output.stderr))) * group as f64
+    rate.unwrap_or_else(|| panic!("{text}{}", String::from_utf8_lossy(&output.stderr))) * rows as f64
 }
 
 fn sql(server: &str, database: &str, statement: &str) {
