@@ -37,14 +37,14 @@ pub(crate) struct ShadowRequest {
 
 /// Where the rule of a candidate is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Candidate {
+pub(crate) enum CandidateSource {
     /// The rule that a proposal has.
     Proposal(u64),
     /// The rule of a version.
     Version(u64),
 }
 
-impl Candidate {
+impl CandidateSource {
     /// The rule.
     pub(crate) fn rule(self, live: &LivePolicy) -> Result<WrittenRule, Objection> {
         match self {
@@ -57,7 +57,7 @@ impl Candidate {
     }
 }
 
-impl fmt::Display for Candidate {
+impl fmt::Display for CandidateSource {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Proposal(number) => write!(formatter, "proposal {number}"),
@@ -66,7 +66,7 @@ impl fmt::Display for Candidate {
     }
 }
 
-impl FromStr for Candidate {
+impl FromStr for CandidateSource {
     type Err = ProblemDetails;
 
     /// Reads what a form sends: the words that [`Display`](fmt::Display) writes.
@@ -174,8 +174,8 @@ pub(crate) async fn start_shadow(mut request: AuthorizedRequest) -> ApiResult {
         match (rule, proposal, version) {
             (Some(rule), None, None) => serde_json::from_value::<WrittenRule>(rule)
                 .map_err(|error| ProblemDetails::wrong("rule", error.to_string(), "write it as a version has it"))?,
-            (None, Some(number), None) => Candidate::Proposal(number).rule(&live)?,
-            (None, None, Some(number)) => Candidate::Version(number).rule(&live)?,
+            (None, Some(number), None) => CandidateSource::Proposal(number).rule(&live)?,
+            (None, None, Some(number)) => CandidateSource::Version(number).rule(&live)?,
             _ => {
                 let words = "name one candidate: a rule, a proposal or a version";
                 return Err(ProblemDetails::wrong("rule", words, "leave out the others"));

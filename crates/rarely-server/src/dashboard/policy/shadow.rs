@@ -18,7 +18,7 @@ use super::super::signature_form::RejectedForm;
 use super::super::visitor::Visitor;
 use super::super::{Dashboard, address, blocking};
 use super::PolicyPage;
-use crate::beside::Candidate;
+use crate::beside::CandidateSource;
 use crate::limits::{TEXT_CHARACTERS, check_text};
 
 /// The form that starts or ends a candidate.
@@ -37,7 +37,7 @@ pub(in super::super) async fn start(
     Form(form): Form<WatchForm>,
 ) -> Result<Response, PageError> {
     change(from, &name, form, |engine, handle, actor, form| {
-        let rule = form.candidate.parse::<Candidate>()?.rule(&handle.live.lock()).map_err(ChangeError::from)?;
+        let rule = form.candidate.parse::<CandidateSource>()?.rule(&handle.live.lock()).map_err(ChangeError::from)?;
         engine.start_shadow(handle, actor, rule, &form.reason)?;
         Ok("watched")
     })
@@ -129,11 +129,11 @@ impl PolicyPage<'_> {
     }
 
     /// Rules that can decide beside the one in force, the newest first: those that differ from it and fit the document.
-    fn candidates(&self) -> Vec<(Candidate, String)> {
-        let proposals = self.state.proposals.iter().rev().map(|proposal| Candidate::Proposal(proposal.number));
-        let versions = self.state.versions.iter().rev().map(|version| Candidate::Version(version.number));
+    fn candidates(&self) -> Vec<(CandidateSource, String)> {
+        let proposals = self.state.proposals.iter().rev().map(|proposal| CandidateSource::Proposal(proposal.number));
+        let versions = self.state.versions.iter().rev().map(|version| CandidateSource::Version(version.number));
         let in_force = &self.live.version().rule;
-        let mut found: Vec<(Candidate, String)> = Vec::new();
+        let mut found: Vec<(CandidateSource, String)> = Vec::new();
         for candidate in proposals.chain(versions) {
             let Ok(rule) = candidate.rule(self.live) else { continue };
             if rule == *in_force || self.live.document().check_rule(&rule).is_err() {
