@@ -15,6 +15,8 @@ const COLUMN_GAP: f64 = 18.0;
 const ROW_GAP: f64 = 16.0;
 /// Below this width there is one panel in a row, and nothing is named beside it.
 const NARROW: f64 = 520.0;
+/// How much wider bold letters of DejaVu Sans are than the estimate. Systems with neither Helvetica nor a font like it draw with them.
+const WIDER_FONT: f64 = 1.16;
 /// The least width of the inside of a panel.
 const LEAST_WIDTH: f64 = 130.0;
 const INK: Colour = Colour::new(0x22, 0x22, 0x22);
@@ -55,7 +57,9 @@ impl Figure {
         let grid = Grid::new(&panels, self.in_a_row(size.columns));
         let width = grid.width.max(240.0) + 2.0 * PADDING;
         let inside = width - 2.0 * PADDING;
-        let title = text::wrap(&self.title, inside, |line| text::bold_width(line, TITLE_SIZE));
+        // A page has room for other fonts' letters in its title, which is as wide as the figure.
+        let room = if size.width.is_some() { inside / WIDER_FONT } else { inside };
+        let title = text::wrap(&self.title, room, |line| text::bold_width(line, TITLE_SIZE));
         let note = self.note.as_deref().unwrap_or("");
         let note_lines = text::wrap(note, inside, |line| text::width(line, NOTE_SIZE));
         let legend = Rows::new(self, legend, inside - grid.first_left());
