@@ -46,9 +46,10 @@ impl Arguments {
     /// A number, if it is given.
     pub(crate) fn number(&self, name: &str) -> Result<Option<f64>, Problem> {
         let Some(value) = self.get(name) else { return Ok(None) };
-        // `as_real` knows integers too.
-        let number = value.as_real().filter(|number| value.is_number() && value.len() == 1 && !number.is_nan());
-        number.map(Some).ok_or_else(|| wrong(name, "one number"))
+        match reals(&value).as_deref() {
+            Some(&[number]) if !number.is_nan() => Ok(Some(number)),
+            _ => Err(wrong(name, "one number")),
+        }
     }
 
     /// Numbers, if they are given.
