@@ -1,6 +1,6 @@
 //! The native half of the R package `rarely`; the other half is in `r/`.
 //!
-//! Every function here returns a value of R's, or a [`problem::Problem`], which R raises as a condition. No error of R's passes
+//! Every function here returns a value of R's, or a `Problem`, which R raises as a condition. No error of R's passes
 //! through Rust code.
 
 mod arguments;
