@@ -89,7 +89,7 @@ impl Figure {
         self.rendered(scale)?.encode_png().map_err(|source| FigureError::Encoding(source.to_string()))
     }
 
-    /// The figure as pixels, for a program that shows or stores them itself. A figure has a background, so that none is transparent.
+    /// The figure as pixels, for a program that shows or stores them itself. A figure has a background.
     ///
     /// # Errors
     /// [`FigureError::Size`] if the scale is not positive or the bitmap too large.
