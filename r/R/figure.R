@@ -26,6 +26,5 @@ rarely_write.rarely_figure <- function(x, file, scale = 2, ...) {
   call <- sys.call()
   file <- path.expand(one_text(file, "file", call))
   bytes <- answered(.Call(wrap__figure_file, x$handle, tolower(tools::file_ext(file)), as.numeric(scale)), call)
-  writeBin(bytes, file)
-  invisible(file)
+  write_bytes(bytes, file, call)
 }

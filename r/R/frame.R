@@ -3,7 +3,7 @@ handed_over <- function(data, wanted, name, call) {
   if (is.null(data)) {
     return(NULL)
   }
-  if (is.character(data) && length(data) > 0L && !anyNA(data)) {
+  if (is.character(data) && is.null(dim(data)) && length(data) > 0L && !anyNA(data)) {
     return(path.expand(enc2utf8(data)))
   }
   if (is.matrix(data)) {

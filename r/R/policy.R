@@ -8,6 +8,9 @@ rarely_policy <- function(arms, dimension, algorithm = "rarely", noise = 1, norm
   if (is.character(arms)) {
     return(rarely_document(arms))
   }
+  if (missing(dimension)) {
+    refuse("`dimension` is missing", "say how many numbers a context has; a constant counts")
+  }
   arguments <- as.list(environment())
   call <- sys.call()
   for (name in c("prior_mean", "deployed", "population")) {
@@ -169,8 +172,7 @@ rarely_save <- function(policy, file) {
     refuse("`policy` is not an object of rarely_policy()", call = call)
   }
   file <- path.expand(one_text(file, "file", call))
-  writeBin(charToRaw(answered(.Call(wrap__policy_save, policy$handle), call)), file)
-  invisible(file)
+  write_bytes(charToRaw(answered(.Call(wrap__policy_save, policy$handle), call)), file, call)
 }
 
 rarely_restore <- function(file) {

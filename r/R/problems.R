@@ -18,6 +18,14 @@ refuse <- function(message, help = NULL, call = sys.call(-1L)) {
 # R hears Ctrl-C while it evaluates this.
 listen <- function() Sys.sleep(0)
 
+# Writes bytes to a file, or says that it cannot be written.
+write_bytes <- function(bytes, file, call) {
+  tryCatch(suppressWarnings(writeBin(bytes, file)), error = function(error) {
+    refuse(sprintf("%s: cannot be written", file), "check that the folder exists, and that you have permission to write there", call)
+  })
+  invisible(file)
+}
+
 # Checks that an argument is one text.
 one_text <- function(value, name, call = sys.call(-1L)) {
   if (!is.character(value) || length(value) != 1L || is.na(value)) {

@@ -76,6 +76,5 @@ rarely_write.rarely_review <- function(x, file, ...) {
            call)
   )
   # As it is, in UTF-8 wherever R runs.
-  writeBin(charToRaw(enc2utf8(content)), file)
-  invisible(file)
+  write_bytes(charToRaw(enc2utf8(content)), file, call)
 }

@@ -31,6 +31,12 @@ expect_problem(rarely_write(rarely_figures(found)[[1]], "figure.gif"), "rarely_f
 expect_problem(rarely_write(rarely_figures(found)[[1]], "figure.png", scale = -1), "rarely_figure_error", "scale")
 
 expect_problem(rarely_policy(1, 2), "rarely_settings_error")
+expect_problem(rarely_policy(2), "rarely_argument_error", "`dimension` is missing")
+expect_problem(rarely_save(rarely_policy(2, 2), file.path(tempdir(), "no-such-folder", "policy")), "rarely_argument_error",
+               "cannot be written", "help: check that the folder exists")
+wide <- log
+wide$systolic <- cbind(log$systolic, 1)
+expect_problem(rarely_review(policy_file, wide), "rarely_data_error", "systolic", "a matrix")
 expect_problem(rarely_policy(2, 1.5), "rarely_argument_error", "`dimension`")
 expect_problem(rarely_policy(2, 2, "rarelly"), "rarely_settings_error", "rarelly")
 expect_problem(rarely_policy(2, 2, noise = -1), "rarely_settings_error")

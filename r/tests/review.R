@@ -43,7 +43,8 @@ variants <- list(
   numbers = transform(log, systolic = as.numeric(systolic)),
   unused = transform(log, week = as.difftime(week, units = "weeks"), list = I(as.list(seq_len(nrow(log))))),
   spaces = setNames(log, paste0(" ", names(log), " ")),
-  text = transform(log, systolic = as.character(systolic))
+  text = transform(log, systolic = as.character(systolic)),
+  matrix = as.matrix(log)
 )
 for (name in names(variants)) {
   other <- rarely_review(document, variants[[name]])
