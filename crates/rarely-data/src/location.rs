@@ -56,6 +56,15 @@ pub enum Location {
         /// The column's name.
         name: String,
     },
+    /// A value of a table in memory whose rows count from 1.
+    NumberedRow {
+        /// The table's label.
+        table: String,
+        /// Its row, from 1.
+        row: u64,
+        /// The column's name.
+        name: String,
+    },
     /// A cell of a sheet in a workbook.
     SheetCell {
         /// The file.
@@ -85,7 +94,10 @@ impl Location {
     pub(crate) fn set_line(&mut self, to: u64) {
         match self {
             Self::Cell { line, .. } | Self::Key { line, .. } | Self::Character { line, .. } => *line = to,
-            Self::Entry { row, .. } | Self::Row { row, .. } | Self::SheetCell { row, .. } => *row = to,
+            Self::Entry { row, .. }
+            | Self::Row { row, .. }
+            | Self::NumberedRow { row, .. }
+            | Self::SheetCell { row, .. } => *row = to,
             Self::Element { .. } => {}
         }
     }
@@ -95,7 +107,7 @@ impl Location {
         match self {
             Self::Cell { line, .. } | Self::Key { line, .. } | Self::Character { line, .. } => *line += lines,
             Self::Entry { row, .. } => *row += rows,
-            Self::Row { .. } | Self::SheetCell { .. } | Self::Element { .. } => {}
+            Self::Row { .. } | Self::NumberedRow { .. } | Self::SheetCell { .. } | Self::Element { .. } => {}
         }
     }
 }
@@ -117,6 +129,7 @@ impl fmt::Display for Location {
                 write!(formatter, "{}, sheet {sheet:?}, cell {}{row} ({name})", file.display(), letters(*column))
             }
             Self::Row { table, row, name } => write!(formatter, "{table}, row {row} (from 0), column `{name}`"),
+            Self::NumberedRow { table, row, name } => write!(formatter, "{table}, row {row}, column `{name}`"),
             Self::Element { file, array, index } => {
                 let index: Vec<String> = index.iter().map(ToString::to_string).collect();
                 write!(formatter, "{}, array {array}[{}]", file.display(), index.join(", "))

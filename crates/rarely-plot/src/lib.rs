@@ -37,6 +37,6 @@ mod text;
 pub use figure::{Anchor, Aspect, Axis, Bar, Direction, Figure, Legend, Mark, Panel, Point, Scale};
 pub use number::value_text;
 pub use page::{Page, PageCell, Tone};
-pub use png::{FigureError, MAX_PIXELS};
+pub use png::{Bitmap, FigureError, MAX_PIXELS};
 pub use scale::vertical_ticks;
 pub use style::{Colour, Dash, Style, style_of_arm};

@@ -48,6 +48,17 @@ impl Explain for FigureError {
     }
 }
 
+/// A picture as pixels.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bitmap {
+    /// In pixels.
+    pub width: u32,
+    /// In pixels.
+    pub height: u32,
+    /// Red, green, blue and opacity of each pixel, row by row from the top.
+    pub rgba: Vec<u8>,
+}
+
 pub(crate) static FONTS: LazyLock<Arc<Database>> = LazyLock::new(|| {
     let mut fonts = Database::new();
     fonts.load_font_data(epaint_default_fonts::UBUNTU_LIGHT.to_vec());
@@ -75,13 +86,26 @@ impl Figure {
     /// # Errors
     /// [`FigureError::Size`] if the scale is not positive or the bitmap too large.
     pub fn png(&self, scale: f32) -> Result<Vec<u8>, FigureError> {
+        self.rendered(scale)?.encode_png().map_err(|source| FigureError::Encoding(source.to_string()))
+    }
+
+    /// The figure as pixels, for a program that shows or stores them itself. A figure has a background.
+    ///
+    /// # Errors
+    /// [`FigureError::Size`] if the scale is not positive or the bitmap too large.
+    pub fn pixels(&self, scale: f32) -> Result<Bitmap, FigureError> {
+        let rendered = self.rendered(scale)?;
+        Ok(Bitmap { width: rendered.width(), height: rendered.height(), rgba: rendered.take_demultiplied() })
+    }
+
+    fn rendered(&self, scale: f32) -> Result<Pixmap, FigureError> {
         let options = Options { fontdb: Arc::clone(&FONTS), ..Options::default() };
         let tree = Tree::from_str(&self.draw(Medium::Bitmap), &options)
             .map_err(|source| FigureError::Drawing(source.to_string()))?;
         let (width, height) = (tree.size().width() * scale, tree.size().height() * scale);
         let mut bitmap = bitmap(width, height).ok_or(FigureError::Size { scale, width, height })?;
         resvg::render(&tree, Transform::from_scale(scale, scale), &mut bitmap.as_mut());
-        bitmap.encode_png().map_err(|source| FigureError::Encoding(source.to_string()))
+        Ok(bitmap)
     }
 }
 

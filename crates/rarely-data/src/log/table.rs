@@ -35,14 +35,18 @@ pub trait MemoryTable: Send + Sync {
     /// A value of a column that was checked.
     fn value(&self, row: u64, column: usize) -> FieldValue<'_>;
 
-    /// The number of a row, from 1, where the table comes from a file that numbers its rows.
+    /// The number of a row, from 1, where the table or the file that it comes from numbers its rows so.
     fn line(&self, _row: u64) -> Option<u64> {
         None
     }
 
     /// The location of a value.
     fn location(&self, row: u64, column: usize) -> Location {
-        Location::Row { table: self.label().to_owned(), row, name: self.names()[column].clone() }
+        let (table, name) = (self.label().to_owned(), self.names()[column].clone());
+        match self.line(row) {
+            Some(row) => Location::NumberedRow { table, row, name },
+            None => Location::Row { table, row, name },
+        }
     }
 
     /// How it is read, if this is to be told.

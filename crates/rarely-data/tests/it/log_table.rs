@@ -47,6 +47,35 @@ impl MemoryTable for Small {
     }
 }
 
+/// The same table with rows that count from 1.
+struct Numbered(Arc<dyn MemoryTable>);
+
+impl MemoryTable for Numbered {
+    fn label(&self) -> &str {
+        self.0.label()
+    }
+
+    fn names(&self) -> &[String] {
+        self.0.names()
+    }
+
+    fn rows(&self) -> u64 {
+        self.0.rows()
+    }
+
+    fn check(&self, column: usize) -> Result<(), String> {
+        self.0.check(column)
+    }
+
+    fn value(&self, row: u64, column: usize) -> FieldValue<'_> {
+        self.0.value(row, column)
+    }
+
+    fn line(&self, row: u64) -> Option<u64> {
+        Some(row + 1)
+    }
+}
+
 /// A CSV file as a table; numbers are numbers if `typed` says so, and words as they are written if not.
 fn table(csv: &str, typed: bool) -> Arc<dyn MemoryTable> {
     let mut lines = csv.lines().map(|line| line.split(',').map(str::to_owned).collect::<Vec<_>>());
@@ -132,6 +161,20 @@ fn a_problem_has_a_row_and_a_column() {
     assert!(
         found.starts_with("the frame, row 8 (from 0), column `seen`: found 2025-01-02T00:00:00Z, which is before 2026-01-01 (the frame, row 1"),
         "{found}"
+    );
+}
+
+#[test]
+fn rows_may_count_from_one() {
+    let found = |log: &str, limit| read(Arc::new(Numbered(table(log, true))), limit).expect_err("an error").to_string();
+    let bad = found(LOG, 0);
+    assert!(bad.starts_with("the frame, row 3, column `systolic`: systolic is 15"), "{bad}");
+    let backwards = found(&LOG.replace("refer,0,1e-3,2026-01-02", "refer,0,1e-3,2025-01-02"), 10);
+    assert!(
+        backwards.starts_with(
+            "the frame, row 9, column `seen`: found 2025-01-02T00:00:00Z, which is before 2026-01-01 (the frame, row 2"
+        ),
+        "{backwards}"
     );
 }
 

@@ -21,6 +21,16 @@ fn bitmaps_have_the_size_of_the_drawing_and_are_not_blank() {
 }
 
 #[test]
+fn pixels_are_those_of_the_bitmap() {
+    for (name, figure) in gallery() {
+        let (found, bitmap) = (figure.pixels(2.0).unwrap(), Pixmap::decode_png(&figure.png(2.0).unwrap()).unwrap());
+        assert_eq!((found.width, found.height), (bitmap.width(), bitmap.height()), "{name}");
+        assert_eq!(found.rgba, bitmap.take_demultiplied(), "{name}");
+        assert_eq!(found.rgba[3], 255, "{name} has a background");
+    }
+}
+
+#[test]
 fn a_scale_that_makes_no_bitmap_is_an_error() {
     for scale in [0.0, -1.0, f32::NAN, f32::INFINITY, 1e6] {
         let error = Figure::default().png(scale).unwrap_err();
