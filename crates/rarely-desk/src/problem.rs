@@ -4,26 +4,29 @@ use std::error::Error;
 use std::path::Path;
 
 use maud::{Markup, html};
-use rarely_error::{Action, Explain};
+use rarely_error::{Action, Explain, Remedy, Topic};
 
-/// What went wrong, why, and what to do about it.
+/// What went wrong, why, what to do about it, and where the book explains it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Problem {
     what: String,
     causes: Vec<String>,
     help: Vec<String>,
+    topic: Option<Topic>,
 }
 
 impl Problem {
     /// A problem that the desk found itself.
     pub(crate) fn new(what: impl Into<String>, help: impl Into<String>) -> Self {
-        Self { what: what.into(), causes: Vec::new(), help: vec![help.into()] }
+        Self { what: what.into(), causes: Vec::new(), help: vec![help.into()], topic: None }
     }
 
     /// An error of a library.
     pub(crate) fn of(error: &impl Explain) -> Self {
-        let help = error.remedy().map(|remedy| remedy.worded(named)).into_iter().collect();
-        Self { help, ..Self::caused(error.to_string(), error) }
+        let remedy = error.remedy();
+        let topic = remedy.as_ref().and_then(Remedy::topic);
+        let help = remedy.map(|remedy| remedy.worded(named)).into_iter().collect();
+        Self { help, topic, ..Self::caused(error.to_string(), error) }
     }
 
     /// An error of the system.
@@ -41,7 +44,7 @@ impl Problem {
             next = error.source();
         }
         causes.retain(|cause| !what.contains(cause.as_str()));
-        Self { what, causes, help: Vec::new() }
+        Self { what, causes, help: Vec::new(), topic: None }
     }
 
     /// Adds what to do about it.
@@ -66,6 +69,7 @@ impl Problem {
                 p { strong { (sentence(&self.what)) } }
                 @for cause in &self.causes { p { "Cause: " (cause) } }
                 @for help in &self.help { p { "What to do: " (help) "." } }
+                @if let Some(topic) = self.topic { p { "In the book: " code { (topic.page()) } } }
             }
         }
     }

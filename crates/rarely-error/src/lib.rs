@@ -12,12 +12,14 @@
 //! ```
 
 mod number;
+mod topic;
 
 use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
 
 pub use number::scientific;
+pub use topic::Topic;
 
 /// An error that knows what its reader can do about it.
 pub trait Explain: Error {
@@ -25,11 +27,13 @@ pub trait Explain: Error {
     fn remedy(&self) -> Option<Remedy>;
 }
 
-/// What to do about an error: an instruction without a capital or a full stop, as in "save the file as UTF-8".
+/// What to do about an error: an instruction without a capital or a full stop, as in "save the file as UTF-8"; and the topic of the
+/// book that says more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remedy {
     text: Cow<'static, str>,
     action: Option<Action>,
+    topic: Option<Topic>,
 }
 
 /// Where the action's name stands in the text of a [`Remedy`].
@@ -38,19 +42,31 @@ const PLACE: &str = "{action}";
 impl Remedy {
     /// An instruction that reads the same in every front end.
     pub fn new(text: impl Into<Cow<'static, str>>) -> Self {
-        Self { text: text.into(), action: None }
+        Self { text: text.into(), action: None, topic: None }
     }
 
     /// An instruction with `{action}` where each front end names the action in its own way.
     pub fn with(text: impl Into<Cow<'static, str>>, action: Action) -> Self {
         let text = text.into();
         debug_assert!(text.contains(PLACE), "the text says where the action is named");
-        Self { text, action: Some(action) }
+        Self { text, action: Some(action), topic: None }
+    }
+
+    /// Names the topic of the book that explains the error.
+    #[must_use]
+    pub fn see(mut self, topic: Topic) -> Self {
+        self.topic = Some(topic);
+        self
     }
 
     /// The action that it names, if it names one.
     pub fn action(&self) -> Option<Action> {
         self.action
+    }
+
+    /// The topic of the book that explains the error, if one does.
+    pub fn topic(&self) -> Option<Topic> {
+        self.topic
     }
 
     /// The instruction in a front end's words: `name` gives its name for an action, or `None` for the neutral one.

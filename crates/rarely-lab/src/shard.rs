@@ -14,7 +14,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use rarely_error::{Explain, Remedy};
+use rarely_error::{Explain, Remedy, Topic};
 
 pub(crate) use command_runs::written;
 pub use command_runs::{CommandRuns, CommandWords, Divisible, shell_word};
@@ -58,7 +58,7 @@ pub enum ShardParseError {
 impl Explain for ShardParseError {
     fn remedy(&self) -> Option<Remedy> {
         Some(match self {
-            Self::Form { .. } => Remedy::new("write it like 3/100: the third of a hundred"),
+            Self::Form { .. } => Remedy::new("write it like 3/100: the third of a hundred").see(Topic::Shards),
             Self::Number { count: 0, .. } => Remedy::new("ask for at least 1 shard, like 1/1"),
             Self::Number { count, .. } => Remedy::new(format!("shards are numbered from 1 to {count}")),
         })

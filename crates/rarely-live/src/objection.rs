@@ -1,6 +1,6 @@
 //! Why an act on a policy is not allowed.
 
-use rarely_error::{Action, Explain, Remedy};
+use rarely_error::{Action, Explain, Remedy, Topic};
 
 /// Why an act on a policy is not allowed. The same checks run when it is requested and when the log is replayed or audited.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -164,21 +164,27 @@ impl Explain for Objection {
             }
             Self::Stopped => Some(Remedy::with("{action} first", Action::ResumePolicy)),
             Self::SignatureIncomplete(part) => Some(Remedy::new(format!("add a {part}, in a few words"))),
-            Self::KeyRequired { .. } => Some(Remedy::new(
-                "sign with a passkey in the dashboard, or with a key file at a shell; without a key, register one first",
-            )),
-            Self::WrongSignature { .. } => Some(Remedy::new("load it again, and sign exactly what is there")),
-            Self::UnknownKey { .. } => Some(Remedy::new("sign with another key, or register this one first")),
-            Self::CopiedKey { .. } => Some(Remedy::new("revoke the passkey, and register another one")),
-            Self::Amendment { help, .. } => Some(Remedy::new(*help)),
-            Self::UnsignedVersion(_) => Some(Remedy::new("leave the version out, or name one that people have signed")),
-            Self::FutureHistory => Some(Remedy::new("send the time of the decision, with its zone")),
-            Self::LateHistory => Some(Remedy::new(
-                "import history into a policy that has not decided yet; a review of files takes both, in any order",
-            )),
-            Self::UnorderedHistory => Some(Remedy::new("send the oldest decision first")),
-            Self::ShadowRuns => Some(Remedy::new("end it first")),
-            Self::HasOutcome(_) => Some(Remedy::new("override a decision before its outcome is reported")),
+            Self::KeyRequired { .. } => Some(
+                Remedy::new(
+                    "sign with a passkey in the dashboard, or with a key file at a shell; without a key, register one first",
+                )
+                .see(Topic::PersonKeys),
+            ),
+            Self::WrongSignature { .. } => Some(Remedy::new("load it again, and sign exactly what is there").see(Topic::Signatures)),
+            Self::UnknownKey { .. } => Some(Remedy::new("sign with another key, or register this one first").see(Topic::PersonKeys)),
+            Self::CopiedKey { .. } => Some(Remedy::new("revoke the passkey, and register another one").see(Topic::PersonKeys)),
+            Self::Amendment { help, .. } => Some(Remedy::new(*help).see(Topic::Amendments)),
+            Self::UnsignedVersion(_) => Some(Remedy::new("leave the version out, or name one that people have signed").see(Topic::NamedVersions)),
+            Self::FutureHistory => Some(Remedy::new("send the time of the decision, with its zone").see(Topic::History)),
+            Self::LateHistory => Some(
+                Remedy::new(
+                    "import history into a policy that has not decided yet; a review of files takes both, in any order",
+                )
+                .see(Topic::History),
+            ),
+            Self::UnorderedHistory => Some(Remedy::new("send the oldest decision first").see(Topic::History)),
+            Self::ShadowRuns => Some(Remedy::new("end it first").see(Topic::Candidates)),
+            Self::HasOutcome(_) => Some(Remedy::new("override a decision before its outcome is reported").see(Topic::Overrides)),
             Self::OpenProposal(_) => Some(Remedy::new("sign or reject it first")),
             Self::NotOpen { .. }
             | Self::SameSigner { .. }

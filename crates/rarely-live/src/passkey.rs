@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64;
-use rarely_error::{Explain, Remedy};
+use rarely_error::{Explain, Remedy, Topic};
 use rarely_store::{Hash, Hex};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -127,9 +127,11 @@ impl Explain for PublicUrlError {
 impl Explain for PasskeyError {
     fn remedy(&self) -> Option<Remedy> {
         Some(match self {
-            Self::Copied => Remedy::new("revoke the passkey, and register another one"),
+            Self::Copied => Remedy::new("revoke the passkey, and register another one").see(Topic::PersonKeys),
             Self::Unreadable(_) => Remedy::new("load the page again, and start again"),
-            Self::Refused(_) => Remedy::new("start again, with a passkey that verifies who you are"),
+            Self::Refused(_) => {
+                Remedy::new("start again, with a passkey that verifies who you are").see(Topic::PersonKeys)
+            }
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use icu_properties::props::{DefaultIgnorableCodePoint, GeneralCategory, GeneralCategoryGroup};
 use icu_properties::{CodePointMapData, CodePointSetData};
-use rarely_error::{Explain, Remedy};
+use rarely_error::{Explain, Remedy, Topic};
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_security::confusable_detection::skeleton;
 
@@ -62,7 +62,8 @@ impl Explain for PersonError {
             Self::LooksLike { person, .. } => Remedy::new(format!(
                 "if it is the same person, give the id {person:?} as the person; otherwise choose a name that nobody can mistake for \
                  the other"
-            )),
+            ))
+            .see(Topic::People),
         })
     }
 }

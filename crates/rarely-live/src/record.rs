@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rarely_core::Arm;
-use rarely_error::{Explain, Remedy};
+use rarely_error::{Explain, Remedy, Topic};
 use rarely_policy::{Encoder, FieldValue, Missing, PolicyDocument, ValueError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
@@ -127,13 +127,16 @@ pub enum GuardrailError {
 impl Explain for GuardrailError {
     fn remedy(&self) -> Option<Remedy> {
         match self {
-            Self::Absent { columns, .. } => {
-                Some(Remedy::new(format!("report every guard-rail with the outcome: {}", columns.join(", "))))
-            }
+            Self::Absent { columns, .. } => Some(
+                Remedy::new(format!("report every guard-rail with the outcome: {}", columns.join(", ")))
+                    .see(Topic::Guardrails),
+            ),
             Self::Unknown { columns, .. } if columns.is_empty() => {
-                Some(Remedy::new("leave it out: the document has no guard-rails"))
+                Some(Remedy::new("leave it out: the document has no guard-rails").see(Topic::Guardrails))
             }
-            Self::Unknown { columns, .. } => Some(Remedy::new(format!("the guard-rails are {}", columns.join(", ")))),
+            Self::Unknown { columns, .. } => {
+                Some(Remedy::new(format!("the guard-rails are {}", columns.join(", "))).see(Topic::Guardrails))
+            }
             Self::Value(error) => error.remedy(),
         }
     }

@@ -1,6 +1,6 @@
 //! Rebuilds state from the entries of a log.
 
-use rarely_error::{Action, Explain, Remedy};
+use rarely_error::{Action, Explain, Remedy, Topic};
 use rarely_store::{EventLog, LogEntry, StoreError};
 
 use crate::engine_state::EngineState;
@@ -44,7 +44,7 @@ impl Explain for ReplayError {
     fn remedy(&self) -> Option<Remedy> {
         match self {
             Self::Event { source, .. } => source.remedy(),
-            Self::Inconsistent { .. } => Some(Remedy::with("{action}", Action::RestoreBackup)),
+            Self::Inconsistent { .. } => Some(Remedy::with("{action}", Action::RestoreBackup).see(Topic::Recovery)),
             Self::Store(error) => error.remedy(),
         }
     }

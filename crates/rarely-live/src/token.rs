@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use rarely_core::Digest;
-use rarely_error::{Action, Explain, Remedy};
+use rarely_error::{Action, Explain, Remedy, Topic};
 use rarely_store::Hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -75,8 +75,11 @@ impl Explain for TokenError {
         Some(match self {
             Self::Malformed => {
                 Remedy::with("send a token of the form rarely_0123456789abcdef_…, or {action}", Action::CreateToken)
+                    .see(Topic::Roles)
             }
-            Self::Unknown | Self::Revoked | Self::Expired => Remedy::new("ask the service's administrator for a token"),
+            Self::Unknown | Self::Revoked | Self::Expired => {
+                Remedy::new("ask the service's administrator for a token").see(Topic::Roles)
+            }
         })
     }
 }
@@ -185,7 +188,7 @@ pub struct RoleError {
 
 impl Explain for RoleError {
     fn remedy(&self) -> Option<Remedy> {
-        Some(Remedy::new(format!("choose from {}", Role::ALL.map(Role::name).join(", "))))
+        Some(Remedy::new(format!("choose from {}", Role::ALL.map(Role::name).join(", "))).see(Topic::Roles))
     }
 }
 

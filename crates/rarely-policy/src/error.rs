@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use rarely_error::{Explain, Remedy, scientific};
+use rarely_error::{Explain, Remedy, Topic, scientific};
 use thiserror::Error;
 
 use crate::number::plainly;
@@ -168,13 +168,13 @@ impl Explain for DocumentError {
 
 impl Explain for Mistake {
     fn remedy(&self) -> Option<Remedy> {
-        Some(Remedy::new(self.remedy.clone()))
+        Some(Remedy::new(self.remedy.clone()).see(Topic::PolicyDocument))
     }
 }
 
 impl Explain for RuleError {
     fn remedy(&self) -> Option<Remedy> {
-        Some(Remedy::new(self.remedy.clone()))
+        Some(Remedy::new(self.remedy.clone()).see(Topic::PolicyDocument))
     }
 }
 

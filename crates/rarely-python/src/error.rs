@@ -5,7 +5,7 @@ use std::error::Error;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{IntoPyDict as _, PyType};
-use rarely_error::{Action, Explain, Remedy};
+use rarely_error::{Action, Explain, Remedy, Topic};
 
 /// A family of errors: a class of `rarely.errors`.
 pub(crate) struct Family {
@@ -28,9 +28,14 @@ impl Family {
 
     /// The exception with a message, and what to do about it.
     pub(crate) fn with_help(&self, py: Python<'_>, message: impl Into<String>, help: impl Into<String>) -> PyErr {
+        self.raise(py, message.into(), help.into(), None)
+    }
+
+    fn raise(&self, py: Python<'_>, message: String, help: String, topic: Option<Topic>) -> PyErr {
         let raised = || -> PyResult<Bound<'_, PyAny>> {
             let class = self.class.import(py, "rarely.errors", self.name)?;
-            class.call((message.into(),), Some(&[("help", help.into())].into_py_dict(py)?))
+            let notes = [("help", Some(help)), ("see", topic.map(|topic| topic.page().to_owned()))];
+            class.call((message,), Some(&notes.into_py_dict(py)?))
         };
         raised().map_or_else(|error| error, PyErr::from_value)
     }
@@ -44,7 +49,7 @@ impl Family {
     pub(crate) fn explain_at(&self, py: Python<'_>, place: &str, error: &impl Explain) -> PyErr {
         let message = format!("{place}{}", chain(error));
         match error.remedy() {
-            Some(remedy) => self.with_help(py, message, worded(&remedy)),
+            Some(remedy) => self.raise(py, message, worded(&remedy), remedy.topic()),
             None => self.says(py, message),
         }
     }

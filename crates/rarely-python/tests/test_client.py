@@ -242,6 +242,7 @@ def test_a_wrong_token_is_refused_and_never_shown(running: Service) -> None:
     with Client(running.url, wrong) as client:
         error = refused(client.policies)
         assert error.status == 401
+        assert f"see: {running.url}/docs#problem-roles" in said(error)
         shown = [said(error), repr(error), repr(error.problem), repr(client), repr(vars(client))]
         assert not any(wrong in text for text in shown)
 

@@ -326,7 +326,9 @@ def test_settings(arguments: dict[str, Any], message: str) -> None:
 def test_what_to_do_is_a_note() -> None:
     with pytest.raises(errors.SettingsError) as caught:
         rarely.Policy(2, 2, sets="each")
-    assert said(caught.value) == 'unknown confidence sets "each"\nhelp: choose joint, per-arm or sharp'
+    assert said(caught.value) == (
+        'unknown confidence sets "each"\nhelp: choose joint, per-arm or sharp\nsee: docs/reference/algorithms.md'
+    )
     assert said(pickle.loads(pickle.dumps(caught.value))) == said(caught.value)
 
 

@@ -6,7 +6,7 @@
 //! refused where the log has none, where the propensities do not fit, or where the rows count as too few.
 
 use rarely_core::{Arm, Interval, MIN_EFFECTIVE_ROWS, RunningMean, does_not_fit, doubly_robust_term, effective_rows};
-use rarely_error::{Action, Explain, Remedy};
+use rarely_error::{Action, Explain, Remedy, Topic};
 use serde::Serialize;
 use thiserror::Error;
 
@@ -94,9 +94,10 @@ pub enum NotWeightable {
 impl Explain for NotWeightable {
     fn remedy(&self) -> Option<Remedy> {
         match self {
-            Self::NoPropensities => {
-                Some(Remedy::with("{action}, or log propensities from now on", Action::NamePropensityColumn))
-            }
+            Self::NoPropensities => Some(
+                Remedy::with("{action}, or log propensities from now on", Action::NamePropensityColumn)
+                    .see(Topic::Exploration),
+            ),
             Self::Deterministic => Some(Remedy::new("let the policy explore")),
             Self::DoesNotFit { .. } => {
                 Some(Remedy::new("check that the column holds the probability of the option that was given"))

@@ -1,7 +1,7 @@
 //! Why statistics cannot be used.
 
 use rarely_core::{LookError, MergeError};
-use rarely_error::{Action, Explain, Remedy};
+use rarely_error::{Action, Explain, Remedy, Topic};
 
 use crate::column_levels::MOST_LEVELS;
 use crate::group_tallies::MOST_GROUPS;
@@ -64,9 +64,13 @@ pub enum TallyError {
 impl Explain for TallyError {
     fn remedy(&self) -> Option<Remedy> {
         match self {
-            Self::Format { .. } | Self::Damaged(_) => Some(Remedy::new("compute them again from the logs")),
-            Self::Document => Some(Remedy::new("review the logs again with this document")),
-            Self::Twice { .. } => Some(Remedy::new("leave one out, so that its cases do not count twice")),
+            Self::Format { .. } | Self::Damaged(_) => {
+                Some(Remedy::new("compute them again from the logs").see(Topic::SavedStatistics))
+            }
+            Self::Document => Some(Remedy::new("review the logs again with this document").see(Topic::SavedStatistics)),
+            Self::Twice { .. } => {
+                Some(Remedy::new("leave one out, so that its cases do not count twice").see(Topic::SavedStatistics))
+            }
             Self::RepeatedKeys { .. } => Some(Remedy::new(
                 "leave out rows that are in the log twice; where several rows belong to one person or place, declare its column as cluster and another as key",
             )),
@@ -76,7 +80,9 @@ impl Explain for TallyError {
             Self::TooManyGroups { .. } => {
                 Some(Remedy::new("name a column with fewer values, or review parts of the log one after the other"))
             }
-            Self::NotATally(_) => Some(Remedy::with("{action}", Action::GiveSavedStatistics)),
+            Self::NotATally(_) => {
+                Some(Remedy::with("{action}", Action::GiveSavedStatistics).see(Topic::SavedStatistics))
+            }
             Self::Sums(error) => error.remedy(),
             Self::Look(error) => error.remedy(),
         }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use axum::http::StatusCode;
+use rarely_error::Topic;
 use rarely_live::engine::PolicyHandle;
 use rarely_live::{Engine, RelyingParty, Role, TokenGrant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, watch};
@@ -245,4 +246,5 @@ impl App {
 pub(crate) fn forbidden(detail: String) -> ProblemDetails {
     ProblemDetails::new(StatusCode::FORBIDDEN, detail)
         .with_remedy("use another token, or ask the administrator of the service for one")
+        .with_topic(Topic::Roles)
 }

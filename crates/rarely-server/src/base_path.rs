@@ -96,12 +96,15 @@ async fn put_before(base_path: &BasePath, response: Response) -> Response {
     rewrite(&mut parts.headers, &SET_COOKIE, |cookie| {
         Some(cookie.replace("; Path=/", &format!("; Path={}/", base_path.0)))
     });
-    let is_page = parts.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
-    if !is_page {
-        return Response::from_parts(parts, body);
-    }
+    let is = |kind: &[u8]| parts.headers.get(CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(kind));
+    // The address in a problem document is its type.
+    let attributes: &[&str] = match () {
+        () if is(b"text/html") => &ATTRIBUTES,
+        () if is(b"application/problem+json") => &["\"type\":\"/"],
+        () => return Response::from_parts(parts, body),
+    };
     let Ok(bytes) = to_bytes(body, usize::MAX).await else { return ProblemDetails::internal().into_response() };
-    let page = ATTRIBUTES.iter().fold(String::from_utf8_lossy(&bytes).into_owned(), |page, attribute| {
+    let page = attributes.iter().fold(String::from_utf8_lossy(&bytes).into_owned(), |page, attribute| {
         let (name, slash) = attribute.split_at(attribute.len() - 1);
         page.replace(attribute, &format!("{name}{}{slash}", base_path.0))
     });

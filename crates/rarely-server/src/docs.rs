@@ -3,9 +3,11 @@
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use maud::{DOCTYPE, Markup, html};
+use rarely_error::Topic;
 use serde_json::Value as Json;
 use utoipa::ToSchema;
 
+use crate::problem::anchor;
 use crate::request::AuthorizedRequest;
 use crate::route::ApiResult;
 
@@ -65,11 +67,28 @@ fn page(document: &Json) -> String {
                     @for (method, path, operation) in &operations {
                         (section(document, method, path, operation))
                     }
+                    (problems())
                 }
             }
         }
     };
     page.into_string()
+}
+
+/// Where the `type` of a problem leads to: the page of the book that explains it.
+fn problems() -> Markup {
+    html! {
+        section id="problems" {
+            h2 { "What problems are about" }
+            p { "The " code { "type" } " of a problem names one of these places; each has the page of the book that explains it." }
+            dl {
+                @for topic in Topic::ALL {
+                    dt id=(anchor(topic)) { (topic.name().replace('-', " ")) }
+                    dd { code { (topic.page()) } }
+                }
+            }
+        }
+    }
 }
 
 fn operations(document: &Json) -> Vec<(String, &str, &Json)> {

@@ -225,6 +225,9 @@ pub(crate) fn problem(error: &ServiceError, audience: Audience) -> ProblemDetail
             })
         };
         problem = problem.with_remedy(remedy.worded(words));
+        if let Some(topic) = remedy.topic() {
+            problem = problem.with_topic(topic);
+        }
     }
     if status == StatusCode::SERVICE_UNAVAILABLE {
         if problem.remedy().is_none() {

@@ -14,7 +14,7 @@ use openidconnect::{
     PkceCodeChallenge, PkceCodeVerifier, RedirectUrl, Scope, StandardErrorResponse, StandardTokenResponse,
     TokenResponse as _,
 };
-use rarely_error::{Explain, Remedy};
+use rarely_error::{Explain, Remedy, Topic};
 use rarely_live::Role;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
@@ -82,12 +82,14 @@ impl Explain for OpenIdError {
             Self::Discovery { .. } => Remedy::new(
                 "check that this machine reaches it, and that the address is exactly the `issuer` of its \
                  .well-known/openid-configuration",
-            ),
+            )
+            .see(Topic::IdentityProvider),
             Self::Refused(_) => Remedy::new("sign in again"),
             Self::NoRole { .. } => Remedy::new(format!(
                 "ask the administrator of the identity provider for one or more of {}",
                 Role::ALL.map(Role::name).join(", ")
-            )),
+            ))
+            .see(Topic::IdentityProvider),
         })
     }
 }

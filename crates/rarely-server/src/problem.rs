@@ -1,15 +1,20 @@
 //! What went wrong, as an RFC 9457 problem document.
 
+use std::borrow::Cow;
+
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use rarely_error::Topic;
 use serde::Serialize;
 
 /// A problem document: what went wrong, where, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct ProblemDetails {
-    /// The kind of problem, as a URI reference. `about:blank` means that the status says it all.
+    /// What the problem is about, as a URI reference to `/docs`, which names the page of the book that explains it. `about:blank` means
+    /// that the status says it all.
     #[serde(rename = "type")]
-    kind: &'static str,
+    #[schema(value_type = String)]
+    kind: Cow<'static, str>,
     /// The name of the HTTP status.
     title: &'static str,
     /// The HTTP status.
@@ -32,7 +37,7 @@ impl ProblemDetails {
     /// A problem with a status and a sentence.
     pub fn new(status: StatusCode, detail: impl Into<String>) -> Self {
         Self {
-            kind: "about:blank",
+            kind: Cow::Borrowed("about:blank"),
             title: status.canonical_reason().unwrap_or("problem"),
             status: status.as_u16(),
             detail: detail.into(),
@@ -56,6 +61,7 @@ impl ProblemDetails {
     pub(crate) fn busy() -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "the service has too much to do at the moment")
             .with_remedy("send the request again in a second; one batch takes less than many single requests")
+            .with_topic(Topic::Pressure)
             .with_retry_after(1)
     }
 
@@ -70,6 +76,13 @@ impl ProblemDetails {
     #[must_use]
     pub fn with_remedy(mut self, remedy: impl Into<String>) -> Self {
         self.remedy = Some(remedy.into().into());
+        self
+    }
+
+    /// Names the topic of the book that explains it.
+    #[must_use]
+    pub fn with_topic(mut self, topic: Topic) -> Self {
+        self.kind = format!("/docs#{}", anchor(topic)).into();
         self
     }
 
@@ -104,6 +117,11 @@ impl ProblemDetails {
     pub fn retry_after(&self) -> Option<u64> {
         self.retry_after
     }
+}
+
+/// The name of a topic's place in `/docs`.
+pub(crate) fn anchor(topic: Topic) -> String {
+    format!("problem-{}", topic.name())
 }
 
 impl IntoResponse for ProblemDetails {

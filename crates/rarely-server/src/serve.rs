@@ -10,7 +10,7 @@ use axum::Router;
 use axum_server::Handle;
 use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
 use hyper_util::rt::TokioTimer;
-use rarely_error::{Action, Explain, Remedy};
+use rarely_error::{Action, Explain, Remedy, Topic};
 use rarely_live::engine::{ChangeError, EngineOptions, StartError};
 use rarely_live::{Engine, PublicUrlError, RelyingParty};
 use tokio::task::JoinHandle;
@@ -142,10 +142,13 @@ pub enum ServeError {
 impl Explain for ServeError {
     fn remedy(&self) -> Option<Remedy> {
         match self {
-            Self::Open(_) => Some(Remedy::with(
-                "configure TLS, listen on 127.0.0.1, or {action} if a proxy in front of the service provides TLS",
-                Action::AllowPlainHttp,
-            )),
+            Self::Open(_) => Some(
+                Remedy::with(
+                    "configure TLS, listen on 127.0.0.1, or {action} if a proxy in front of the service provides TLS",
+                    Action::AllowPlainHttp,
+                )
+                .see(Topic::Hardening),
+            ),
             Self::Address { .. } => {
                 Some(Remedy::with("stop the program that uses this address, or {action}", Action::ChooseListenAddress))
             }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::http::StatusCode;
+use rarely_error::Topic;
 use rarely_store::{Hash, LogEntry, Notary};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -148,6 +149,7 @@ fn notary(app: &App) -> Result<&Arc<Notary>, ProblemDetails> {
     app.engine.notary().ok_or_else(|| {
         ProblemDetails::new(StatusCode::NOT_FOUND, "this service signs no checkpoints")
             .with_remedy("start it with a signing key")
+            .with_topic(Topic::Checkpoints)
     })
 }
 

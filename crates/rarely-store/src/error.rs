@@ -4,7 +4,7 @@ use std::error::Error as StdError;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rarely_error::{Action, Explain, Remedy};
+use rarely_error::{Action, Explain, Remedy, Topic};
 use thiserror::Error;
 
 use crate::verify::ChainFault;
@@ -295,9 +295,11 @@ impl Explain for StoreError {
         Some(match self {
             Self::Missing { .. } => Remedy::with("check the path, or {action}", Action::CreateStore),
             Self::NotAStore { .. } | Self::AlreadyExists { .. } => Remedy::new("choose another file"),
-            Self::NewerFormat { .. } => Remedy::new("use the version of rarely that wrote it"),
-            Self::NewerEvents { .. } => Remedy::new("replace this program with the newer version, and start it again"),
-            Self::Locked { .. } => Remedy::new("stop the other process, or choose another store"),
+            Self::NewerFormat { .. } => Remedy::new("use the version of rarely that wrote it").see(Topic::Upgrades),
+            Self::NewerEvents { .. } => {
+                Remedy::new("replace this program with the newer version, and start it again").see(Topic::Upgrades)
+            }
+            Self::Locked { .. } => Remedy::new("stop the other process, or choose another store").see(Topic::Recovery),
             Self::StrayWal { .. } => {
                 Remedy::new("put the database back beside it, or move this file to where the database is now")
             }
@@ -305,25 +307,28 @@ impl Explain for StoreError {
                 Remedy::new("copy the store and this file together to a place where you can write, and use the copy")
             }
             Self::Lost { .. } | Self::Replaced { .. } => {
-                Remedy::with("put the right files back, or {action}", Action::AcceptLoss)
+                Remedy::with("put the right files back, or {action}", Action::AcceptLoss).see(Topic::Recovery)
             }
             Self::Io { .. } | Self::Database { .. } => {
                 Remedy::new("check that the disk works and has space, and that you have permission to write there")
             }
-            Self::DiskFull { .. } => Remedy::new("free some space, then try again"),
-            Self::Damaged { .. } => Remedy::with("{action}", Action::RestoreBackup),
+            Self::DiskFull { .. } => Remedy::new("free some space, then try again").see(Topic::Pressure),
+            Self::Damaged { .. } => Remedy::with("{action}", Action::RestoreBackup).see(Topic::Recovery),
             Self::OutOfOrder { .. } => Remedy::new("stop the other program"),
             Self::Closed => Remedy::new("try again when the store is open again"),
             Self::Thread(_) => Remedy::new("check the system's limits on processes and memory"),
             Self::Chain(fault) => return fault.remedy(),
-            Self::WouldLose { .. } => Remedy::new("restore a later backup, or say that these events may be lost"),
-            Self::Incomparable { .. } => Remedy::new("move this store away, then restore again"),
+            Self::WouldLose { .. } => {
+                Remedy::new("restore a later backup, or say that these events may be lost").see(Topic::Restore)
+            }
+            Self::Incomparable { .. } => Remedy::new("move this store away, then restore again").see(Topic::Restore),
             Self::KeyIsPublic { .. } => {
                 Remedy::new("let only its owner read it (mode 600); if others may have copied it, replace the key")
             }
             Self::NotAKey { .. } => Remedy::new("put the right file back; it has one line, PRIVATE+KEY+…"),
             Self::KeyMissing { .. } | Self::OtherKey { .. } => {
                 Remedy::with("put the right key file back, or {action}", Action::ReplaceSigningKey)
+                    .see(Topic::Checkpoints)
             }
             Self::Tree(fault) => return fault.remedy(),
             Self::Proof { .. } => {
@@ -331,26 +336,34 @@ impl Explain for StoreError {
             }
             Self::Postgres { .. } => Remedy::new(
                 "check that the database runs and can be reached, and that its user may use the schema; then try again",
-            ),
+            )
+            .see(Topic::Database),
             Self::Address { .. } => Remedy::new(
                 "write postgres://USER@HOST/DATABASE, with ?sslmode=disable, prefer, require or verify-full if you like",
             ),
-            Self::Fenced { .. } => Remedy::new("send the request again; a request with a key is done once"),
+            Self::Fenced { .. } => {
+                Remedy::new("send the request again; a request with a key is done once").see(Topic::Ownership)
+            }
             Self::Unreplicated { .. } => {
                 Remedy::new("check the standbys of the database; a repeated request with the same key finds the event")
+                    .see(Topic::Replication)
             }
             Self::WeakSetting { setting, required, .. } => Remedy::with(
                 format!("set it, for example with ALTER SYSTEM SET {setting} = {required}, or {{action}}"),
                 Action::AcceptRelaxedDurability,
-            ),
+            )
+            .see(Topic::Replication),
             Self::CopyInterrupted { .. } => Remedy::new(
                 "restore the same file into it again; or drop the schema rarely of this database if nothing else is in it, and copy again",
             ),
             Self::NotEmpty { .. } => Remedy::new("choose another database"),
-            Self::Owned { address, .. } if address.is_empty() => Remedy::new("wait until it has ended, then try again"),
+            Self::Owned { address, .. } if address.is_empty() => {
+                Remedy::new("wait until it has ended, then try again").see(Topic::Ownership)
+            }
             Self::Owned { .. } => Remedy::new(
                 "stop every replica of the service first; one that was killed counts until its lease time is over",
-            ),
+            )
+            .see(Topic::Ownership),
             Self::Injected => return None,
         })
     }

@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 use std::thread;
 
-use rarely_error::{Action, Explain, Remedy};
+use rarely_error::{Action, Explain, Remedy, Topic};
 use thiserror::Error;
 
 use crate::entry::{Head, LogEntry, LookupKey};
@@ -88,7 +88,7 @@ impl Explain for ChainFault {
     fn remedy(&self) -> Option<Remedy> {
         match self {
             Self::Unreadable { source, .. } | Self::Structure { source, .. } => source.remedy(),
-            _ => Some(Remedy::with("{action}", Action::RestoreBackup)),
+            _ => Some(Remedy::with("{action}", Action::RestoreBackup).see(Topic::Recovery)),
         }
     }
 }

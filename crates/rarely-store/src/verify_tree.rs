@@ -1,6 +1,6 @@
 //! Verifies that a log is the one that was signed.
 
-use rarely_error::{Action, Explain, Remedy};
+use rarely_error::{Action, Explain, Remedy, Topic};
 use thiserror::Error;
 
 use crate::error::StoreError;
@@ -80,9 +80,10 @@ impl Explain for TreeFault {
     fn remedy(&self) -> Option<Remedy> {
         Some(match self {
             Self::Unsigned { .. } | Self::OtherLog { .. } | Self::NoCheckpoint { .. } => {
-                Remedy::new("check that the key and the checkpoint are those of this store")
+                Remedy::new("check that the key and the checkpoint are those of this store").see(Topic::Checkpoints)
             }
-            _ => Remedy::with("find out who could write the files of the store, and {action}", Action::RestoreBackup),
+            _ => Remedy::with("find out who could write the files of the store, and {action}", Action::RestoreBackup)
+                .see(Topic::Checkpoints),
         })
     }
 }

@@ -4,29 +4,31 @@
 //! error: results: cannot be written
 //!   caused by: Permission denied (os error 13)
 //! help: name another directory with --out
+//! see: docs/operate/backup.md#recover
 //! ```
 //!
 //! A library's error says what went wrong, and [`Explain`] what to do about it. [`named`] is the one table from what a remedy names
-//! to this program's flags and subcommands.
+//! to this program's flags and subcommands. The last line is there where a page of the book explains more.
 
 use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
-use rarely_error::{Action, Explain, Remedy};
+use rarely_error::{Action, Explain, Remedy, Topic};
 
-/// What went wrong, its causes, and what to do about it.
+/// What went wrong, its causes, what to do about it, and where the book explains it.
 #[derive(Debug)]
 pub(crate) struct Failure {
     what: String,
     causes: Vec<String>,
     help: Vec<String>,
+    topic: Option<Topic>,
 }
 
 impl Failure {
     /// A failure that this program found itself.
     pub(crate) fn new(what: impl Into<String>) -> Self {
-        Self { what: what.into(), causes: Vec::new(), help: Vec::new() }
+        Self { what: what.into(), causes: Vec::new(), help: Vec::new(), topic: None }
     }
 
     /// An error with its causes.
@@ -37,6 +39,12 @@ impl Failure {
     /// Adds what to do about it.
     pub(crate) fn help(mut self, text: impl Into<String>) -> Self {
         self.help.push(text.into());
+        self
+    }
+
+    /// Names the topic of the book that explains it, unless the error has named one itself.
+    pub(crate) fn see(mut self, topic: Topic) -> Self {
+        self.topic = self.topic.or(Some(topic));
         self
     }
 
@@ -70,7 +78,7 @@ impl<E: Explain> From<E> for Failure {
     fn from(error: E) -> Self {
         let failure = Self::of(&error);
         match error.remedy() {
-            Some(remedy) => failure.help(worded(&remedy)),
+            Some(remedy) => Self { topic: remedy.topic(), ..failure.help(worded(&remedy)) },
             None => failure,
         }
     }
@@ -80,7 +88,8 @@ impl fmt::Display for Failure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "error: {}", self.what)?;
         self.causes.iter().try_for_each(|cause| write!(formatter, "\n  caused by: {cause}"))?;
-        self.help.iter().try_for_each(|help| write!(formatter, "\nhelp: {help}"))
+        self.help.iter().try_for_each(|help| write!(formatter, "\nhelp: {help}"))?;
+        self.topic.map_or(Ok(()), |topic| write!(formatter, "\nsee: {}", topic.page()))
     }
 }
 

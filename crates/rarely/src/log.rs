@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use rarely_data::{Cases, CasesError, Columns, DataError, LoggedCase, read_people};
+use rarely_error::Topic;
 use rarely_policy::{DataFormat, DecimalMark, FieldSeparator, MissingCounts, PolicyDocument, TextEncoding};
 use rarely_review::SAMPLE_SIZE;
 
@@ -230,7 +231,8 @@ impl LogOptions {
         let about_a_row = matches!(&error, DataError::Cases(CasesError::Rejected(_)));
         let failure = Failure::from(error);
         if about_a_row && self.reject_limit == 0 {
-            failure.help("to leave bad rows out, and have them listed and counted, give --reject-limit ROWS")
+            let help = "to leave bad rows out, and have them listed and counted, give --reject-limit ROWS";
+            failure.help(help).see(Topic::BadRows)
         } else {
             failure
         }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use rarely_error::Topic;
 use rarely_live::{KeySignature, SignedAct, SignedStatement};
 use rarely_store::{Hash, NoteSigner, SigningKeyFile};
 use serde_json::{Value as Json, json};
@@ -180,6 +181,7 @@ impl SigningPlace {
         let signer = signer.ok_or_else(|| {
             Failure::new(format!("{}: there is no key", self.key.display()))
                 .help("create one with `rarely sign keygen`")
+                .see(Topic::PersonKeys)
         })?;
         let subject: Hash = subject
             .as_str()

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use rarely_data::{LogError, LogReader};
+use rarely_error::Topic;
 use rarely_policy::{FieldValue, PolicyDocument};
 use rarely_review::{Dialect, EvidenceBase, LogTable, RESULT_COLUMNS, SummedLog, SumsError, SumsRow};
 use serde_json::Value;
@@ -160,7 +161,7 @@ const RUN_AGAIN: &str = "run the statement again and give its whole result, unch
 fn not_whole(path: &Path, row: usize, column: &str, found: &str) -> Failure {
     let what =
         format!("{}: row {} has {found:?} in {column:?}, where a whole number is expected", path.display(), row + 1);
-    Failure::new(what).help(RUN_AGAIN)
+    Failure::new(what).help(RUN_AGAIN).see(Topic::WarehouseTraps)
 }
 
 /// The rows of a JSON file: an array of objects, or objects one after the other.

@@ -1,6 +1,6 @@
 //! Why an interval is refused: looks that were not planned, too few cases, missing propensities.
 
-use rarely_error::{Explain, Remedy};
+use rarely_error::{Explain, Remedy, Topic};
 use thiserror::Error;
 
 use super::{ContextError, ObserveError, SettingsError, short};
@@ -51,10 +51,10 @@ pub enum LookError {
 impl Explain for LookError {
     fn remedy(&self) -> Option<Remedy> {
         match self {
-            Self::NotPlanned { .. } | Self::AfterLast { .. } => {
-                Some(Remedy::new("use an interval that holds at any time, or the cases of a planned look"))
-            }
-            Self::OtherLog { .. } => Some(Remedy::new("use exactly the cases of the look")),
+            Self::NotPlanned { .. } | Self::AfterLast { .. } => Some(
+                Remedy::new("use an interval that holds at any time, or the cases of a planned look").see(Topic::Looks),
+            ),
+            Self::OtherLog { .. } => Some(Remedy::new("use exactly the cases of the look").see(Topic::Looks)),
             Self::Empty | Self::Order { .. } => None,
         }
     }
@@ -224,7 +224,8 @@ impl Explain for ScoreError {
             )),
             Self::Overlap { .. } => Some(Remedy::new(
                 "let the changed rule decide like the rule in force where an arm is too improbable, or declare a smaller minimum",
-            )),
+            )
+            .see(Topic::Exploration)),
             Self::OutcomeRange { .. } => Some(Remedy::new("declare the range that outcomes can have")),
             Self::NotDeterministic => Some(Remedy::new("declare that the rules draw at random")),
             Self::Length { .. } | Self::Probabilities { .. } | Self::UnknownArm { .. } | Self::Prediction { .. } => {

@@ -1,6 +1,6 @@
 //! What to do about each error.
 
-use rarely_error::{Explain, Remedy};
+use rarely_error::{Explain, Remedy, Topic};
 
 use super::{ContextError, DecideError, MergeError, ObserveError, RestoreError, SettingsError};
 
@@ -10,10 +10,16 @@ impl Explain for SettingsError {
     fn remedy(&self) -> Option<Remedy> {
         match self {
             Self::OutOfRange { remedy, .. } => remedy.map(Remedy::new),
-            Self::Incompatible { remedy, .. } | Self::Missing { remedy, .. } => Some(Remedy::new(*remedy)),
-            Self::UnknownAlgorithm { known, .. } => Some(Remedy::new(format!("choose one of {known}"))),
-            Self::UnknownSets { .. } => Some(Remedy::new("choose joint, per-arm or sharp")),
-            Self::Noise { .. } => Some(Remedy::new("give a standard deviation, unknown or unknown-per-arm")),
+            Self::Incompatible { remedy, .. } | Self::Missing { remedy, .. } => {
+                Some(Remedy::new(*remedy).see(Topic::Algorithms))
+            }
+            Self::UnknownAlgorithm { known, .. } => {
+                Some(Remedy::new(format!("choose one of {known}")).see(Topic::Algorithms))
+            }
+            Self::UnknownSets { .. } => Some(Remedy::new("choose joint, per-arm or sharp").see(Topic::Algorithms)),
+            Self::Noise { .. } => {
+                Some(Remedy::new("give a standard deviation, unknown or unknown-per-arm").see(Topic::Assumptions))
+            }
             Self::Forgetting { .. } => Some(Remedy::new("write discount:0.99 or window:1000")),
             Self::UnknownDelay { .. } => Some(Remedy::new("choose any or independent")),
             Self::Exploration { .. } => {

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use rarely_error::{Explain, Remedy};
+use rarely_error::{Explain, Remedy, Topic};
 use thiserror::Error;
 
 use super::{PolicyProbabilities, PropensityLog};
@@ -130,7 +130,7 @@ impl fmt::Display for MeanWeight {
 impl Explain for WeightProblem {
     fn remedy(&self) -> Option<Remedy> {
         Some(match self {
-            Self::Deterministic => Remedy::new("let the logging policy explore"),
+            Self::Deterministic => Remedy::new("let the logging policy explore").see(Topic::Exploration),
             Self::OutOfReach { .. } => Remedy::new("evaluate a policy that gives only arms that could have been given"),
             Self::DoesNotFit { .. } => Remedy::new(
                 "check that the propensities are those of the arms that were given, in the same order of arms",

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use rarely_error::{Action, Explain, Remedy};
+use rarely_error::{Action, Explain, Remedy, Topic};
 use thiserror::Error;
 
 use crate::{Location, Rejection};
@@ -59,12 +59,15 @@ impl Explain for CasesError {
             Self::NoFile => Remedy::new("name at least one file"),
             Self::GivenTwice { .. } => Remedy::new("name the file once"),
             Self::Rejected(rejection) => return rejection.remedy(),
-            Self::TooManyRejected { .. } => Remedy::with("correct them, or {action}", Action::RaiseRejectLimit),
+            Self::TooManyRejected { .. } => {
+                Remedy::with("correct them, or {action}", Action::RaiseRejectLimit).see(Topic::BadRows)
+            }
             Self::NoRow { first, .. } if first.is_empty() => Remedy::new("add one row for every case"),
             Self::NoRow { .. } => Remedy::new("correct the rows"),
             Self::Backwards { .. } => Remedy::new(
                 "sort the rows by time, and give files in that order; a time without a zone is taken as Greenwich's",
-            ),
+            )
+            .see(Topic::Times),
         })
     }
 }

@@ -4,9 +4,10 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use npyz::npz::NpzArchive;
 use npyz::{Deserialize, NpyFile, NpyHeader};
 use rarely_core::{MAX_CONTEXT_ENTRY, MAX_REWARD};
+use zip::ZipArchive;
+use zip::result::ZipError;
 
 use super::{COVARIATES, by_arm, covariate_names, extension, file_name};
 use crate::{CounterfactualFormat, Counterfactuals, DataError, Location};
@@ -118,7 +119,7 @@ struct Set {
 impl Set {
     fn read(file: &Path) -> Result<Self, DataError> {
         let opened = File::open(file).map_err(|source| DataError::Io { file: file.to_owned(), source })?;
-        let mut archive = NpzArchive::new(BufReader::new(opened))
+        let mut archive = ZipArchive::new(BufReader::new(opened))
             .map_err(|error| DataError::Archive { file: file.to_owned(), problem: error.to_string() })?;
         let covariates = Array::read(&mut archive, file, "x", MAX_CONTEXT_ENTRY, |shape| match shape {
             &[people, covariates, realisations]
@@ -183,24 +184,27 @@ struct Array {
 impl Array {
     /// Reads an array whose shape `wrong` does not object to, and whose elements are finite and at most `limit` in magnitude.
     fn read(
-        archive: &mut NpzArchive<BufReader<File>>,
+        archive: &mut ZipArchive<BufReader<File>>,
         file: &Path,
         array: &'static str,
         limit: f64,
         wrong: impl FnOnce(&[u64]) -> Option<String>,
     ) -> Result<Self, DataError> {
         let unreadable = |problem: String| DataError::Array { file: file.to_owned(), array, problem };
-        let mut present: Vec<String> = archive.array_names().map(ToOwned::to_owned).collect();
+        let names = archive.file_names().filter_map(Result::ok);
+        let mut present: Vec<String> = names.filter_map(|name| Some(name.strip_suffix(".npy")?.to_owned())).collect();
         present.sort();
-        let found = archive.by_name(array).map_err(|error| unreadable(error.to_string()))?;
-        let Some(found) = found else {
-            return Err(DataError::MissingArray { file: file.to_owned(), array, present });
+        let mut found = match archive.by_name(&format!("{array}.npy")) {
+            Err(ZipError::FileNotFound) => {
+                return Err(DataError::MissingArray { file: file.to_owned(), array, present });
+            }
+            found => found.map_err(|error| unreadable(error.to_string()))?,
         };
-        let header = found.header().clone();
+        let header = NpyHeader::from_reader(&mut found).map_err(|error| unreadable(error.to_string()))?;
         if let Some(expected) = wrong(header.shape()) {
             return Err(DataError::Shape { file: file.to_owned(), array, found: header.shape().to_vec(), expected });
         }
-        let mut bytes = BufReader::new(found.into_inner());
+        let mut bytes = BufReader::new(found);
         let Some(values) = numbers(&header, &mut bytes) else {
             return Err(DataError::ElementType { file: file.to_owned(), array, found: header.dtype().descr() });
         };

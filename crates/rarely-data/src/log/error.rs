@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-use rarely_error::{Action, Explain, Remedy};
+use rarely_error::{Action, Explain, Remedy, Topic};
 use rarely_policy::ValueError;
 use thiserror::Error;
 
@@ -317,13 +317,24 @@ impl Explain for FileError {
             Self::NoSuchColumn { suggestion, .. } | Self::NoTableColumn { suggestion, .. } => {
                 return Some(missing_column(suggestion.as_deref()));
             }
-            Self::TwoColumns { .. } => "rename or remove one of the columns",
-            Self::TwoReadings { .. } => return Some(Remedy::with("{action}", Action::ChooseDecimalMark)),
-            Self::NotEncoded { .. } | Self::HeaderNotUtf8 { .. } => {
-                return Some(Remedy::with("save the file as UTF-8, or {action}", Action::NameEncoding));
+            Self::TwoColumns { .. } => {
+                return Some(Remedy::new("rename or remove one of the columns").see(Topic::Columns));
             }
-            Self::Workbook { .. } => "save it as .xlsx again without a password, or export the sheet as CSV",
-            Self::NoSheet { .. } => return Some(Remedy::with("correct the name: {action}", Action::NameSheet)),
+            Self::TwoReadings { .. } => {
+                return Some(Remedy::with("{action}", Action::ChooseDecimalMark).see(Topic::Numbers));
+            }
+            Self::NotEncoded { .. } | Self::HeaderNotUtf8 { .. } => {
+                return Some(
+                    Remedy::with("save the file as UTF-8, or {action}", Action::NameEncoding).see(Topic::Files),
+                );
+            }
+            Self::Workbook { .. } => {
+                let text = "save it as .xlsx again without a password, or export the sheet as CSV";
+                return Some(Remedy::new(text).see(Topic::Workbooks));
+            }
+            Self::NoSheet { .. } => {
+                return Some(Remedy::with("correct the name: {action}", Action::NameSheet).see(Topic::Workbooks));
+            }
             Self::NoHeader { .. } => "write the names of the columns into the first line",
             Self::UnclosedQuote { .. } => {
                 "close the field, or, if the quotation mark belongs to the text, write it twice and quote the field"
@@ -365,19 +376,26 @@ impl Explain for RowProblem {
             }
             Self::NotUtf8 { .. } => "save the file as UTF-8",
             Self::DamagedText { .. } => {
-                return Some(Remedy::with("save the file as UTF-8, or {action}", Action::NameEncoding));
+                return Some(
+                    Remedy::with("save the file as UTF-8, or {action}", Action::NameEncoding).see(Topic::Files),
+                );
             }
-            Self::TwoReadings(_) => return Some(Remedy::with("{action}", Action::ChooseDecimalMark)),
+            Self::TwoReadings(_) => {
+                return Some(Remedy::with("{action}", Action::ChooseDecimalMark).see(Topic::Numbers));
+            }
             Self::OtherNumberFormat { .. } => {
                 let text = "write the numbers of a column in one way, or, if the beginning was misread, {action}";
-                return Some(Remedy::with(text, Action::ChooseDecimalMark));
+                return Some(Remedy::with(text, Action::ChooseDecimalMark).see(Topic::Numbers));
             }
             Self::NotJson { .. } => "write one object on each line",
             Self::NotObject { .. } => "write one object on each line, {\"column\": value, …}",
             Self::RepeatedKey => "keep one of the two",
             Self::Nested { .. } => "take out the part that is needed",
-            Self::NotTime { .. } => "write times in one of these ways",
-            Self::OtherTime { .. } => "write all times as numbers, or all like 2026-11-16T08:30:00Z",
+            Self::NotTime { .. } => return Some(Remedy::new("write times in one of these ways").see(Topic::Times)),
+            Self::OtherTime { .. } => {
+                let text = "write all times as numbers, or all like 2026-11-16T08:30:00Z";
+                return Some(Remedy::new(text).see(Topic::Times));
+            }
             Self::Value(error) => return error.remedy(),
         };
         Some(Remedy::new(text))

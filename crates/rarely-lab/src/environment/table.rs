@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rarely_core::{Digest, Rng, Round, SettingsError, Shape, World};
 use rarely_data::Counterfactuals;
-use rarely_error::{Action, Explain, Remedy};
+use rarely_error::{Action, Explain, Remedy, Topic};
 use sha2::{Digest as _, Sha256};
 
 use super::synthetic::linear_means;
@@ -81,7 +81,7 @@ impl Explain for TableError {
         match self {
             Self::Empty => Some(Remedy::new("name at least one table")),
             Self::Shape { .. } => Some(Remedy::new("use tables of one shape")),
-            Self::UnknownNoise => Some(Remedy::with("{action}", Action::DeclareNoise)),
+            Self::UnknownNoise => Some(Remedy::with("{action}", Action::DeclareNoise).see(Topic::Assumptions)),
             Self::Size(error) => error.remedy(),
         }
     }

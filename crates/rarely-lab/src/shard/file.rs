@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use rarely_core::Digest;
-use rarely_error::{Action, Explain, Remedy};
+use rarely_error::{Action, Explain, Remedy, Topic};
 use rarely_output::{OutputDirectory, OutputError};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -123,7 +123,9 @@ impl Explain for ShardError {
         Some(match self {
             Self::Read { .. } => Remedy::new("check the file and your permissions, or run this shard again"),
             Self::Damaged { .. } => Remedy::new("copy the file again, or remove it and run this shard again"),
-            Self::Version { .. } => Remedy::new("use one version for all shards and for merging them"),
+            Self::Version { .. } => {
+                Remedy::new("use one version for all shards and for merging them").see(Topic::Shards)
+            }
             Self::Occupied { .. } => {
                 Remedy::with("{action}, or remove the file if nobody needs it", Action::ChooseOutputDirectory)
             }

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rarely_error::{Action, Explain, Remedy};
+use rarely_error::{Action, Explain, Remedy, Topic};
 
 use super::Shard;
 use super::command_runs::{CommandRuns, CommandWords};
@@ -135,11 +135,13 @@ impl Explain for ShardSetError {
     fn remedy(&self) -> Option<Remedy> {
         Some(match self {
             Self::Directory { .. } => Remedy::new("check its name and your permissions"),
-            Self::None { .. } => Remedy::with("{action}, and name the directory that it wrote to", Action::RunShard),
+            Self::None { .. } => {
+                Remedy::with("{action}, and name the directory that it wrote to", Action::RunShard).see(Topic::Shards)
+            }
             Self::File(error) => return error.remedy(),
-            Self::Commands { .. } => Remedy::new("merge the shards of one command only"),
-            Self::Data { .. } => Remedy::new("run all shards on the same data files"),
-            Self::Counts { .. } => Remedy::new("merge the shards of one division only"),
+            Self::Commands { .. } => Remedy::new("merge the shards of one command only").see(Topic::Shards),
+            Self::Data { .. } => Remedy::new("run all shards on the same data files").see(Topic::Shards),
+            Self::Counts { .. } => Remedy::new("merge the shards of one division only").see(Topic::Shards),
             Self::Twice { .. } => Remedy::new("name only one of them"),
             Self::Missing { unfinished: directories, .. } | Self::Unfinished { directories }
                 if !directories.is_empty() =>

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rarely_error::{Action, Explain, Remedy};
+use rarely_error::{Action, Explain, Remedy, Topic};
 use rarely_store::{SnapshotFault, StoreError};
 
 use crate::objection::Objection;
@@ -98,9 +98,10 @@ impl Explain for StartError {
         match self {
             Self::Store(error) => error.remedy(),
             Self::Snapshot(fault) => fault.remedy(),
-            Self::Replay(_) => {
-                Some(Remedy::with("restore a backup, or {action} to find the first invalid event", Action::VerifyLog))
-            }
+            Self::Replay(_) => Some(
+                Remedy::with("restore a backup, or {action} to find the first invalid event", Action::VerifyLog)
+                    .see(Topic::Recovery),
+            ),
             Self::Thread(_) => Some(Remedy::new("check the system's limits on processes and memory")),
         }
     }
@@ -111,7 +112,7 @@ impl Explain for ChangeError {
         match self {
             Self::Objection(objection) => objection.remedy(),
             Self::NoNoise => {
-                Some(Remedy::new("declare range = [lowest, highest] of the outcome, or noise under [evidence]"))
+                Some(Remedy::new("declare range = [lowest, highest] of the outcome, or noise under [evidence]").see(Topic::Assumptions))
             }
             Self::OnlyReviewed(error) => error.remedy(),
             Self::NameTaken(_) => Some(Remedy::new("choose another name for this policy")),
@@ -122,12 +123,15 @@ impl Explain for ChangeError {
             Self::LastAdmin(_) => Some(Remedy::new("create another administrator's token first")),
             Self::Person(error) => error.remedy(),
             Self::PersonKeyTaken(_) => Some(Remedy::new("create a new key")),
-            Self::NoSubject => Some(Remedy::new("send the `subject` exactly as decision requests had it")),
-            Self::Busy => Some(Remedy::new("try again")),
-            Self::NoSigningKey => Some(Remedy::new("name the file of the private key that signs checkpoints")),
-            Self::HasKey(_) => Some(Remedy::new(
-                "revoke it with a signature of its own; if it is lost, ask the administrator of the service to revoke it",
-            )),
+            Self::NoSubject => Some(Remedy::new("send the `subject` exactly as decision requests had it").see(Topic::Erasures)),
+            Self::Busy => Some(Remedy::new("try again").see(Topic::Pressure)),
+            Self::NoSigningKey => Some(Remedy::new("name the file of the private key that signs checkpoints").see(Topic::Checkpoints)),
+            Self::HasKey(_) => Some(
+                Remedy::new(
+                    "revoke it with a signature of its own; if it is lost, ask the administrator of the service to revoke it",
+                )
+                .see(Topic::PersonKeys),
+            ),
             Self::NoToken(_) | Self::NoPersonKey(_) => None,
         }
     }
@@ -135,6 +139,8 @@ impl Explain for ChangeError {
 
 impl Explain for EngineFault {
     fn remedy(&self) -> Option<Remedy> {
-        Some(Remedy::with("restart the service; if it does not start, {action}", Action::VerifyLog))
+        Some(
+            Remedy::with("restart the service; if it does not start, {action}", Action::VerifyLog).see(Topic::Recovery),
+        )
     }
 }

@@ -1,6 +1,6 @@
 //! Why a log entry cannot be read.
 
-use rarely_error::{Action, Explain, Remedy};
+use rarely_error::{Action, Explain, Remedy, Topic};
 
 /// Why a log entry cannot be read as an event.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -21,8 +21,8 @@ pub enum EventError {
 impl Explain for EventError {
     fn remedy(&self) -> Option<Remedy> {
         match self {
-            Self::Kind(_) => Some(Remedy::new("use the version of rarely that wrote the log")),
-            Self::Body { .. } => Some(Remedy::with("{action}", Action::RestoreBackup)),
+            Self::Kind(_) => Some(Remedy::new("use the version of rarely that wrote the log").see(Topic::Upgrades)),
+            Self::Body { .. } => Some(Remedy::with("{action}", Action::RestoreBackup).see(Topic::Recovery)),
         }
     }
 }

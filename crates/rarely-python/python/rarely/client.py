@@ -29,7 +29,7 @@ from functools import partial
 from http.client import HTTPConnection, HTTPSConnection
 from pathlib import Path
 from typing import Any, Callable, NamedTuple, TypeVar
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode, urljoin, urlsplit
 
 from .errors import DataError, ServiceError, SettingsError
 
@@ -441,7 +441,10 @@ class Client:
         )
         where = f" ({problem['field']})" if problem.get("field") else ""
         message = f"{self._url}: {request}: {status}{where}: {detail}"
-        return ServiceError(message, status, problem, help=problem.get("remedy"))
+        kind = str(problem.get("type", ""))
+        # A path of the service, where the page of the book is named.
+        see = urljoin(self._url, kind) if kind.startswith("/") else None
+        return ServiceError(message, status, problem, help=problem.get("remedy"), see=see)
 
 
 class _Lost(Exception):

@@ -1,6 +1,7 @@
 """One class for each kind of error, all of them an :class:`Error`.
 
-The message says what is wrong and where. What to do about it, if anything can be done, is a note: ``help: ...``.
+The message says what is wrong and where. What to do about it, if anything can be done, is a note: ``help: ...``. Another one names the
+page of the book that explains more, if there is one: ``see: docs/...``.
 """
 
 from __future__ import annotations
@@ -28,16 +29,16 @@ __all__ = [
 
 
 class Error(Exception):
-    """Any error of this package. ``help`` becomes a note or, before Python 3.11, the end of the message."""
+    """Any error of this package. ``help`` and ``see`` become notes or, before Python 3.11, the end of the message."""
 
-    def __init__(self, message: str = "", *, help: str | None = None) -> None:
-        note = "" if help is None else f"help: {help}"
+    def __init__(self, message: str = "", *, help: str | None = None, see: str | None = None) -> None:
+        notes = [f"{name}: {text}" for name, text in (("help", help), ("see", see)) if text is not None]
         if sys.version_info >= (3, 11):
             super().__init__(message)
-            if note:
+            for note in notes:
                 self.add_note(note)
         else:
-            super().__init__(f"{message}\n{note}" if note else message)
+            super().__init__("\n".join([message, *notes]))
 
 
 class SettingsError(Error, ValueError):
@@ -105,8 +106,14 @@ class ServiceError(Error):
     problem: dict[str, object]
 
     def __init__(
-        self, message: str, status: int = 0, problem: dict[str, object] | None = None, *, help: str | None = None
+        self,
+        message: str,
+        status: int = 0,
+        problem: dict[str, object] | None = None,
+        *,
+        help: str | None = None,
+        see: str | None = None,
     ) -> None:
-        super().__init__(message, help=help)
+        super().__init__(message, help=help, see=see)
         self.status = status
         self.problem = problem or {}

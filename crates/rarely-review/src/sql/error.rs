@@ -1,6 +1,6 @@
 //! Why a log cannot be reviewed by sums that an engine computes.
 
-use rarely_error::{Action, Explain, Remedy};
+use rarely_error::{Action, Explain, Remedy, Topic};
 
 use super::Dialect;
 use crate::error::OnlyReviewed;
@@ -85,23 +85,30 @@ impl Explain for SumsError {
                 let names: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.name()).collect();
                 Remedy::new(format!("use one of {}", names.join(", ")))
             }
-            Self::NoRange => Remedy::new("declare range = [LOW, HIGH] for the outcome, or review the rows themselves"),
+            Self::NoRange => Remedy::new("declare range = [LOW, HIGH] for the outcome, or review the rows themselves")
+                .see(Topic::Warehouse),
             Self::NoKey => {
                 Remedy::new("declare key = \"COLUMN\" under [evidence]: a column with another value in every row")
+                    .see(Topic::Warehouse)
             }
             Self::NoTime => Remedy::new(
                 "declare time = \"COLUMN\" under [evidence], or order = \"any\" to go without the check for trends",
-            ),
-            Self::Adaptive => Remedy::new("review the rows themselves"),
-            Self::Column { .. } => Remedy::new("review the rows themselves, or remove the column from [evidence]"),
+            )
+            .see(Topic::Warehouse),
+            Self::Adaptive => Remedy::new("review the rows themselves").see(Topic::Warehouse),
+            Self::Column { .. } => {
+                Remedy::new("review the rows themselves, or remove the column from [evidence]").see(Topic::Warehouse)
+            }
             Self::OnlyReviewed(error) => return error.remedy(),
             Self::Document(_) => Remedy::with("{action} for this document, and run it again", Action::PrintStatement),
             Self::Row { .. } | Self::Incomplete(_) => Remedy::new(run_again),
             Self::Rejected { .. } => Remedy::with(
                 "correct them, leave them out by a condition on the rows, or {action}",
                 Action::RaiseRejectLimit,
-            ),
-            Self::Changed { .. } => Remedy::new("run both statements on the same rows, for example of a closed period"),
+            )
+            .see(Topic::BadRows),
+            Self::Changed { .. } => Remedy::new("run both statements on the same rows, for example of a closed period")
+                .see(Topic::WarehouseTraps),
             Self::Tally(error) => return error.remedy(),
         })
     }

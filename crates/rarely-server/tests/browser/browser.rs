@@ -244,6 +244,26 @@ impl Browser {
         self.resize(1280, 900, false).await;
     }
 
+    /// The top of the page on a screen of this size, and what it says, one piece of text on each line.
+    pub(crate) async fn picture(&self, width: u64, height: u64) -> (Vec<u8>, String) {
+        const SAID: &str = "window.scrollTo(0, 0);
+            const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), said = [], range = document.createRange();
+            for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+                range.selectNode(node);
+                const { height, bottom } = range.getBoundingClientRect();
+                const text = node.textContent.trim().replace(/\\s+/g, ' ');
+                if (text && height > 0 && bottom <= arguments[0]) said.push(text);
+            }
+            return said.join('\\n');";
+        let body = json!({ "cmd": "Emulation.setScrollbarsHidden", "params": { "hidden": true } });
+        self.client.issue_cmd(Extra { path: "goog/cdp/execute", body }).await.expect("no scroll bars");
+        self.resize(width, height, false).await;
+        let said = self.script(SAID, vec![json!(height)]).await;
+        let picture = self.client.screenshot().await.expect("a picture");
+        self.resize(1280, 900, false).await;
+        (picture, said.as_str().expect("a text").to_owned())
+    }
+
     pub(crate) async fn resize(&self, width: u64, height: u64, mobile: bool) {
         let parameters = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile });
         let body = json!({ "cmd": "Emulation.setDeviceMetricsOverride", "params": parameters });

@@ -1,6 +1,7 @@
 //! The dashboard, and the page of a review, in a real browser: headless Chromium, driven by chromedriver.
 //!
-//! Screenshots of every page, 1280 and 360 pixels wide, are in `tmp/screenshots` of the target directory.
+//! Screenshots of every page, 1280 and 360 pixels wide, are in `tmp/screenshots` of the target directory. Those of the tutorial are in docs/tutorials/pictures
+//! (`tutorial.rs`).
 
 mod browser;
 mod clients;
@@ -10,6 +11,7 @@ mod passkeys;
 mod person;
 mod review_page;
 mod service;
+mod tutorial;
 
 use browser::Browser;
 use service::Service;

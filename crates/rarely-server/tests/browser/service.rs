@@ -149,16 +149,21 @@ impl Service {
         self.now.fetch_add(milliseconds, Ordering::SeqCst);
     }
 
-    /// Decides for this many patients, one per hour, and reports their outcomes.
+    /// Decides for this many patients, and reports their outcomes.
     pub(crate) async fn patients(&self, count: usize) {
-        let handle = self.policy("blood pressure");
+        self.people("blood pressure", count, wellbeing).await;
+    }
+
+    /// Decides by a policy for this many people, one every ten minutes, and reports their outcomes.
+    pub(crate) async fn people(&self, policy: &str, count: usize, mean: impl Fn(f64, &str) -> f64) {
+        let handle = self.policy(policy);
         for _ in 0..count {
             self.pass(600_000);
             let (systolic, noise) = self.draw();
             let record = vec![RecordField::Number(systolic)];
             let ask = handle.edition().request_of(None, record).expect("in range");
             let answer = self.engine.decide(&handle, "ward 3", vec![ask]).await.remove(0).expect("an answer");
-            let outcome = (wellbeing(systolic, &answer.option) + noise).clamp(0.0, 1.0);
+            let outcome = (mean(systolic, &answer.option) + noise).clamp(0.0, 1.0);
             let report = NewOutcome::OfDecision {
                 decision: answer.decision,
                 outcome,

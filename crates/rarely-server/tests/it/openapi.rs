@@ -1,5 +1,6 @@
 //! The OpenAPI document and the page made from it.
 
+use rarely_error::Topic;
 use serde_json::Value as Json;
 
 use crate::support::Service;
@@ -28,6 +29,10 @@ async fn the_document_defines_every_reference() {
     assert_eq!(page.kind(), "text/html");
     for path in document["paths"].as_object().unwrap().keys() {
         assert!(page.text().contains(path.as_str()), "{path}");
+    }
+    for topic in Topic::ALL {
+        let place = format!("<dt id=\"problem-{}\">", topic.name());
+        assert!(page.text().contains(&place) && page.text().contains(topic.page()), "{place}");
     }
     assert!(!page.text().contains("<script") && !page.text().contains("style="), "nothing that its policy forbids");
     let policy = page.headers["content-security-policy"].to_str().unwrap();

@@ -69,6 +69,9 @@ async fn the_path_may_have_been_taken_off_before() {
         service.send_page(request("GET", path, &[], "")).await.is(200);
     }
     assert_eq!(service.send_page(request("GET", "/rarelyhealthz", &[], "")).await.status, 404);
+    let wrong = ("authorization", "Bearer rarely_0123456789abcdef_0000000000000000000000000000000000000000000");
+    let problem = service.send_page(request("GET", "/rarely/v1/policies", &[wrong], "")).await.is(401);
+    assert_eq!(problem["type"], "/rarely/docs#problem-roles");
     let described = service.send_page(request("GET", "/rarely/openapi.json", &[], "")).await.is(200);
     assert_eq!(described["servers"][0]["url"], "/rarely");
     service.finish();

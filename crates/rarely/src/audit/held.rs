@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use rarely_error::Topic;
 use rarely_store::{Head, NoteKey, SignedCheckpoint, SigningKeyFile};
 
 use crate::failure::{Failure, OrFail as _};
@@ -35,7 +36,8 @@ impl Held {
             None => Vec::new(),
             Some(path) if key.is_none() => {
                 return Err(Failure::new(format!("{}: there is no key to check its signatures", path.display()))
-                    .help("give the public key of the log with --key"));
+                    .help("give the public key of the log with --key")
+                    .see(Topic::Checkpoints));
             }
             Some(path) => {
                 let text =

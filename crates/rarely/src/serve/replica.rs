@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
+use rarely_error::Topic;
 use rarely_server::{ReplicaOptions, ServedStore};
 
 use crate::failure::Failure;
@@ -31,15 +32,17 @@ impl ReplicaArguments {
         let Some(database) = store_address(store)? else {
             if self.advertise.is_some() || self.replica_ca.is_some() {
                 let failure = Failure::new("--advertise and --replica-ca are about a service on several machines");
-                return Err(failure.help("give a database that they share with --store postgres://USER@HOST/DATABASE"));
+                let failure =
+                    failure.help("give a database that they share with --store postgres://USER@HOST/DATABASE");
+                return Err(failure.see(Topic::Ownership));
             }
             return Ok(ServedStore::File(store.to_owned()));
         };
         if !key_named {
             let failure = Failure::new(format!("{database}: there is no file of the key that signs checkpoints"));
-            return Err(failure.help(
-                "name it with --signing-key FILE; the first replica creates it, and each of the others needs a copy",
-            ));
+            let help =
+                "name it with --signing-key FILE; the first replica creates it, and each of the others needs a copy";
+            return Err(failure.help(help).see(Topic::Checkpoints));
         }
         if !(1.0..=300.0).contains(&self.lease) {
             return Err(Failure::new(format!("--lease is {}", self.lease)).help("give seconds from 1 to 300"));

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use rarely_error::Topic;
+
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -78,6 +80,28 @@ fn links_lead_to_files_and_their_sections() {
         }
     }
     assert!(sections > 0, "no link leads to a section");
+}
+
+/// Errors name pages of the book; each is there, and some error names it.
+#[test]
+fn pages_that_errors_name_are_in_the_book() {
+    let summary = read(&root().join("docs/SUMMARY.md"));
+    let sources: String = files(&root().join("crates"), ".rs")
+        .iter()
+        .filter(|path| path.components().any(|part| part.as_os_str() == "src") && !path.ends_with("topic.rs"))
+        .map(|path| read(path))
+        .collect();
+    for topic in Topic::ALL {
+        let (file, section) = topic.page().split_once('#').unwrap_or((topic.page(), ""));
+        let page = read(&root().join(file));
+        assert!(section.is_empty() || anchors(&page).contains(&section.to_owned()), "no section {}", topic.page());
+        let in_the_book = file.strip_prefix("docs/").expect("a page of the book");
+        assert!(summary.contains(&format!("]({in_the_book})")), "{file} is not in the book");
+        assert!(sources.contains(&format!("Topic::{topic:?}")), "no error names {topic:?}");
+        assert!("see: ".len() + topic.page().len() <= 80, "{} is long", topic.page());
+    }
+    let names: std::collections::BTreeSet<_> = Topic::ALL.map(Topic::name).into();
+    assert_eq!(names.len(), Topic::ALL.len(), "a name stands for one topic");
 }
 
 #[test]
