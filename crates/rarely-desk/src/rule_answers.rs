@@ -1,7 +1,7 @@
 //! The rule in force, as a form has it.
 
 use rarely_policy::{
-    Coefficient, Feature, FeatureKind, PolicyDocument, ScoreRule, ThresholdRule, WrittenRule, number::read,
+    Coefficient, Feature, FeatureKind, LinearRule, PolicyDocument, ScoreRule, ThresholdRule, WrittenRule, number::read,
 };
 
 use crate::fields::Fields;
@@ -16,16 +16,18 @@ pub(crate) enum RuleForm {
     Everyone,
     Threshold,
     Score,
+    Linear,
 }
 
 impl RuleForm {
-    pub(crate) const ALL: [Self; 3] = [Self::Everyone, Self::Threshold, Self::Score];
+    pub(crate) const ALL: [Self; 4] = [Self::Everyone, Self::Threshold, Self::Score, Self::Linear];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Everyone => "everyone",
             Self::Threshold => "threshold",
             Self::Score => "score",
+            Self::Linear => "linear",
         }
     }
 
@@ -34,6 +36,7 @@ impl RuleForm {
             Self::Everyone => "Everyone gets the same option",
             Self::Threshold => "A threshold on one feature decides",
             Self::Score => "A score, a weighted sum of features, decides",
+            Self::Linear => "Every option has a score of its own, and the highest decides",
         }
     }
 }
@@ -81,14 +84,14 @@ impl RuleAnswers {
             steps.collect()
         };
         let text = |name: &str| fields.get(name).unwrap_or_default().to_owned();
-        let names = document.features().iter().enumerate().flat_map(|(at, feature)| coefficient_fields(at, feature));
+        let names = coefficient_names(document);
         Self {
             form: form.unwrap_or(RuleForm::Everyone),
             everyone: text("everyone"),
             feature: text("feature"),
             threshold: steps("threshold"),
             score: steps("score"),
-            coefficients: names.map(|(name, _)| (name.clone(), text(&name).trim().to_owned())).collect(),
+            coefficients: names.map(|name| (name.clone(), text(&name).trim().to_owned())).collect(),
         }
     }
 
@@ -107,32 +110,84 @@ impl RuleAnswers {
             }
             RuleForm::Score => {
                 let (cuts, options) = ladder(&self.score)?;
-                let mut coefficients = Vec::new();
-                for (at, feature) in document.features().iter().enumerate() {
-                    coefficients.extend(self.coefficient_of(at, feature)?.map(|found| (feature.column.clone(), found)));
-                }
-                let coefficients = coefficients.into_iter().collect();
+                let coefficients = self.weights(document, "")?.into_iter().collect();
                 WrittenRule::Score(ScoreRule { coefficients, cuts, options })
             }
+            RuleForm::Linear => WrittenRule::Linear(LinearRule { scores: self.scores(document)? }),
         };
         document.check_rule(&rule).map_err(|error| Problem::of(&error))?;
         Ok(rule)
     }
 
-    fn coefficient_of(&self, at: usize, feature: &Feature) -> Result<Option<Coefficient>, Problem> {
-        let number = |field: &str, what: &str| match self.coefficient(field) {
-            "" => Ok(None),
-            text => number(text, &format!("the weight of {what}")).map(Some),
-        };
+    /// The score of every option.
+    fn scores<S: FromIterator<(String, I)>, I: FromIterator<(String, Coefficient)>>(
+        &self,
+        document: &PolicyDocument,
+    ) -> Result<S, Problem> {
+        let scores = document.options().iter().enumerate().map(|(at, option)| {
+            let constant = self.typed(&constant_field(at), &format!("the constant of {option}"))?;
+            let constant = constant.map(|value| (INTERCEPT.to_owned(), Coefficient::Slope(value)));
+            let weights = self.weights(document, &of_option(at))?;
+            Ok((option.clone(), constant.into_iter().chain(weights).collect()))
+        });
+        scores.collect()
+    }
+
+    /// The coefficients of the fields whose names begin like this.
+    fn weights(&self, document: &PolicyDocument, prefix: &str) -> Result<Vec<(String, Coefficient)>, Problem> {
+        let mut found = Vec::new();
+        for (at, feature) in document.features().iter().enumerate() {
+            found.extend(self.weight_of(at, feature, prefix)?.map(|weight| (feature.column.clone(), weight)));
+        }
+        Ok(found)
+    }
+
+    fn weight_of(&self, at: usize, feature: &Feature, prefix: &str) -> Result<Option<Coefficient>, Problem> {
         let mut levels = Vec::new();
         for (field, level) in coefficient_fields(at, feature) {
+            let what = level.as_deref().unwrap_or(&feature.column);
+            let value = self.typed(&format!("{prefix}{field}"), &format!("the weight of {what}"))?;
             match level {
-                None => return Ok(number(&field, &feature.column)?.map(Coefficient::Slope)),
-                Some(level) => levels.extend(number(&field, &level)?.map(|value| (level, value))),
+                None => return Ok(value.map(Coefficient::Slope)),
+                Some(level) => levels.extend(value.map(|value| (level, value))),
             }
         }
         Ok((!levels.is_empty()).then(|| Coefficient::Levels(levels.into_iter().collect())))
     }
+
+    /// The number in a field; `None` if it is empty.
+    fn typed(&self, field: &str, what: &str) -> Result<Option<f64>, Problem> {
+        match self.coefficient(field) {
+            "" => Ok(None),
+            text => number(text, what).map(Some),
+        }
+    }
+}
+
+/// The name of an option's constant in a rule.
+const INTERCEPT: &str = "intercept";
+
+/// How the names of the fields of an option's score begin.
+pub(crate) fn of_option(at: usize) -> String {
+    format!("option.{at}.")
+}
+
+/// The field of an option's constant.
+pub(crate) fn constant_field(at: usize) -> String {
+    format!("{}constant", of_option(at))
+}
+
+/// The fields of all coefficients: those of a score, then those of each option's.
+fn coefficient_names(document: &PolicyDocument) -> impl Iterator<Item = String> {
+    let weights = |prefix: String| {
+        let features = document.features().iter().enumerate();
+        features.flat_map(move |(at, feature)| {
+            let prefix = prefix.clone();
+            coefficient_fields(at, feature).into_iter().map(move |(name, _)| format!("{prefix}{name}"))
+        })
+    };
+    let options = (0..document.options().len()).map(move |at| (constant_field(at), weights(of_option(at))));
+    weights(String::new()).chain(options.flat_map(|(constant, weights)| std::iter::once(constant).chain(weights)))
 }
 
 /// The fields of a feature's coefficients: one for a number, one for each level but the first.

@@ -9,7 +9,7 @@ use crate::command_line::CommandLine;
 use crate::document::DOCUMENT_NAME;
 use crate::preview::Preview;
 use crate::problem::Problem;
-use crate::rule_answers::{MOST_STEPS, RuleAnswers, RuleForm, RuleStep, coefficient_fields};
+use crate::rule_answers::{MOST_STEPS, RuleAnswers, RuleForm, RuleStep, coefficient_fields, constant_field, of_option};
 use crate::session::Session;
 
 /// The page; `None` if the columns are not checked yet.
@@ -35,6 +35,7 @@ pub(crate) fn rule(session: &Session, problem: Option<&Problem>) -> Option<Marku
             (everyone(document, rule))
             (threshold(document, rule))
             (score(document, rule))
+            (linear(document, rule))
             section aria-label="Who gets what" #preview aria-live="polite" { (preview(&found)) }
             p.actions {
                 button type="submit" name="then" value="review" { "Review this rule" }
@@ -72,15 +73,42 @@ fn score(document: &PolicyDocument, rule: &RuleAnswers) -> Markup {
         fieldset.form.score { legend { "A score" }
             p { "What each feature adds to the score; an empty field adds nothing." }
             div.grid {
-                @for (at, feature) in document.features().iter().enumerate() {
-                    @for (name, level) in coefficient_fields(at, feature) {
-                        (number_field(&name, &weight_label(&feature.column, &feature.kind, level.as_deref()), rule.coefficient(&name)))
-                    }
-                }
+                @for (name, label) in weights(document) { (number_field(&name, &label, rule.coefficient(&name))) }
             }
             (steps("score", "score", document, &rule.score))
         }
     }
+}
+
+fn linear(document: &PolicyDocument, rule: &RuleAnswers) -> Markup {
+    html! {
+        fieldset.form.linear { legend { "A score for each option" }
+            p { "What each feature adds to an option's score; an empty field adds nothing. The option with the highest score is given." }
+            @for (at, option) in document.options().iter().enumerate() {
+                fieldset { legend { (option) }
+                    div.grid {
+                        @if document.has_intercept() {
+                            (number_field(&constant_field(at), "constant", rule.coefficient(&constant_field(at))))
+                        }
+                        @for (name, label) in weights(document) {
+                            @let name = format!("{}{name}", of_option(at));
+                            (number_field(&name, &label, rule.coefficient(&name)))
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The fields of the weights in a score, with their labels.
+fn weights(document: &PolicyDocument) -> Vec<(String, String)> {
+    let features = document.features().iter().enumerate();
+    let fields = features.flat_map(|(at, feature)| {
+        let label = |level: Option<&str>| weight_label(&feature.column, &feature.kind, level);
+        coefficient_fields(at, feature).into_iter().map(move |(name, level)| (name, label(level.as_deref())))
+    });
+    fields.collect()
 }
 
 fn weight_label(column: &str, kind: &FeatureKind, level: Option<&str>) -> String {

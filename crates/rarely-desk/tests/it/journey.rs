@@ -220,3 +220,35 @@ async fn a_column_of_levels_and_missing_values() {
     let (_, columns) = ("", person.get("/columns").await.text);
     assert!(columns.contains("1 missing") && columns.contains("26 missing"), "{columns}");
 }
+
+#[tokio::test]
+async fn every_option_can_have_a_score_of_its_own() {
+    let person = Person::new().await;
+    let page = person.at_the_rule("log.csv", fs::read(clinical_log()).expect("a log"), &CLINICAL_COLUMNS).await;
+    assert!(page.text.contains("A score for each option") && page.text.contains("name=\"option.1.constant\""));
+    // A tie goes to the option that the document names first, so that people are treated above 140 mmHg.
+    let linear = [("form", "linear"), ("option.0.constant", "1.4"), ("option.1.weight.0", "0.01")];
+    let shown = person.post("/preview", &linear).await.text;
+    let content = fs::read_to_string(clinical_log()).expect("a log");
+    let values: Vec<f64> = content
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').nth(1).expect("a field").parse().expect("a number"))
+        .collect();
+    let share = values.iter().filter(|value| **value > 140.0).count() as f64 / values.len() as f64;
+    assert!(shown.contains(&rarely_review::findings::numbers::percent(share)), "{share}: {shown}");
+
+    let wrong = person.post("/preview", &[("form", "linear"), ("option.0.constant", "much")]).await.text;
+    assert!(wrong.contains("the constant of watch is “much”"), "{wrong}");
+
+    person.post("/rule", &linear).await;
+    let (place, page) = person.finished().await;
+    assert_eq!(place, "/review", "{}", page.text);
+    let text = person.get("/files/policy.toml").await.text;
+    assert!(text.contains("[rule.linear]\nwatch = { intercept = 1.4 }\ntreat = { systolic = 0.01 }\n"), "{text}");
+    let document = PolicyDocument::parse(&text, "policy.toml").expect("a document");
+    assert!(matches!(document.rule(), rarely_policy::WrittenRule::Linear(_)), "{text}");
+    // What was typed is still in the form.
+    let page = person.get("/rule").await.text;
+    assert!(page.contains("value=\"1.4\""), "{page}");
+}
