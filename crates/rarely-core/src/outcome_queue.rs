@@ -162,6 +162,12 @@ impl<T> OutcomeQueue<T> {
         self.cases.front().map(|case| case.number)
     }
 
+    /// The decisions up to this number that wait for their outcome.
+    pub fn open_until(&self, number: u64) -> Vec<u64> {
+        let open = self.cases.iter().take_while(|case| case.number <= number).filter(|case| case.outcome.is_none());
+        open.map(|case| case.number).collect()
+    }
+
     /// What waits.
     pub fn waiting(&self) -> WaitingOutcomes {
         // The front has no outcome, or it would have been learned.

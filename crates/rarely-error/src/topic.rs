@@ -80,6 +80,8 @@ pub enum Topic {
     Overrides,
     /// People who were erased.
     Erasures,
+    /// Records that were moved out of the store.
+    Archives,
     /// An identity provider.
     IdentityProvider,
     /// TLS, and what else protects a service.
@@ -90,7 +92,7 @@ pub enum Topic {
 
 impl Topic {
     /// Every topic.
-    pub const ALL: [Self; 36] = [
+    pub const ALL: [Self; 37] = [
         Self::PolicyDocument,
         Self::Files,
         Self::Numbers,
@@ -124,6 +126,7 @@ impl Topic {
         Self::Guardrails,
         Self::Overrides,
         Self::Erasures,
+        Self::Archives,
         Self::IdentityProvider,
         Self::Hardening,
         Self::Pressure,
@@ -175,6 +178,7 @@ impl Topic {
             Self::Guardrails => ("guardrails", "docs/service.md#several-outcomes-and-what-must-not-get-worse"),
             Self::Overrides => ("overrides", "docs/service.md#overrides"),
             Self::Erasures => ("erasures", "docs/service.md#erasing-a-person"),
+            Self::Archives => ("archives", "docs/operate/archive.md"),
             Self::IdentityProvider => ("identity-provider", "docs/service.md#sign-in-with-an-identity-provider"),
             Self::Hardening => ("hardening", "docs/operate/harden.md"),
             Self::Pressure => ("pressure", "docs/service.md#what-happens-under-pressure"),

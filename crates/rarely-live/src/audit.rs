@@ -1,7 +1,9 @@
 //! Audits a log from the first event to the last: checks the chain, repeats every decision, recomputes every review's statistics
 //! and checks every version's signatures.
 
+mod archived;
 mod erased;
+mod trail;
 
 use std::collections::BTreeMap;
 
@@ -19,6 +21,9 @@ use crate::lookup_key;
 use crate::objection::Objection;
 use crate::replay::{self, ReplayError, for_each_entry};
 
+use trail::Trail;
+
+pub use archived::ArchivedCounts;
 pub use erased::ErasedCounts;
 
 /// What an audit has verified.
@@ -46,6 +51,8 @@ pub struct AuditSummary {
     pub key_replacements: Vec<KeyReplaced>,
     /// What cannot be verified, because people were erased.
     pub erased: ErasedCounts,
+    /// What cannot be verified without an archive.
+    pub archived: ArchivedCounts,
 }
 
 /// How many signatures people made, and with what.
@@ -112,8 +119,8 @@ pub fn verify(
     snapshot: Option<&StoredSnapshot>,
     mut progress: impl FnMut(u64),
 ) -> Result<AuditSummary, AuditFault> {
-    let head = verify_chain(log, &mut |_| {})?;
-    let mut auditor = Auditor::new(log, head);
+    let head = verify_chain(log.beneath().unwrap_or(log), &mut |_| {})?;
+    let (mut auditor, mut differs) = (Auditor::new(log, head), false);
     for_each_entry(log, 0, None, |entry| {
         progress(entry.number);
         auditor.check(&entry).map_err(|error| match error {
@@ -121,10 +128,16 @@ pub fn verify(
             CheckError::Replay(error) => error,
         })?;
         if let Some(snapshot) = snapshot.filter(|snapshot| snapshot.number == entry.number) {
-            auditor.compare(snapshot)?;
+            differs = !auditor.is_same(snapshot);
         }
         Ok::<(), AuditFault>(())
     })?;
+    if let Some(StoredSnapshot { number, .. }) = snapshot.filter(|_| differs) {
+        // One from before an erasure or an archiving still has what is gone. The next start removes it.
+        if !auditor.state.erased_since(*number) {
+            return Err(AuditFault::Snapshot { number: *number });
+        }
+    }
     auditor.check_erased(head.number)?;
     let mut summary = auditor.summary;
     summary.key_replacements = auditor.state.key_replacements().to_vec();
@@ -142,38 +155,6 @@ struct Auditor<'a> {
     /// One bit per event: whether it is a decision with an outcome.
     answered: Vec<u64>,
     summary: AuditSummary,
-}
-
-/// What the auditor tracks per policy.
-struct Trail {
-    /// The decider of the last decision.
-    decider: Decider,
-    /// For policies that explore: the policy after the last decision's basis. If an amendment began it, after that one at the earliest.
-    deciding: Option<LaggedReplay>,
-    /// The policy after the last review's basis.
-    reviewing: LaggedReplay,
-}
-
-impl Trail {
-    /// Moves the decider to the state after event `basis`; `live` is the policy's current state.
-    fn advance(&mut self, log: &dyn EventLog, live: &LivePolicy, basis: u64) -> Result<(), CheckError> {
-        if let Some(behind) = self.deciding.as_mut().filter(|behind| behind.at() <= basis) {
-            behind.advance(log, basis)?;
-            self.decider = behind.live().decider(basis);
-            return Ok(());
-        }
-        // Without exploration only the version matters.
-        let version = live
-            .version_at(basis)
-            .ok_or_else(|| inconsistent("the decision was made before the policy was registered"))?;
-        if version.number == self.decider.version {
-            self.decider.basis = basis;
-        } else {
-            let (number, document) = (version.number, live.document_of(version.number)?);
-            self.decider = Decider::of_rule((live.edition_of(number), &document), (number, basis));
-        }
-        Ok(())
-    }
 }
 
 enum CheckError {
@@ -207,12 +188,14 @@ impl<'a> Auditor<'a> {
             snapshot: None,
             key_replacements: Vec::new(),
             erased: ErasedCounts::default(),
+            archived: ArchivedCounts::default(),
         };
         Self { log, state: EngineState::default(), policies: BTreeMap::new(), answered: Vec::new(), summary }
     }
 
     fn check(&mut self, entry: &LogEntry) -> Result<(), CheckError> {
         let event = replay::event(self.log, entry)?;
+        self.summary.archived.events += u64::from(event.archived().is_some());
         match &event {
             Event::Decided(decided) => self.decided(entry, decided)?,
             Event::Overridden(overridden) => self.check_key(entry, &lookup_key::of_override(overridden.decision))?,
@@ -234,7 +217,12 @@ impl<'a> Auditor<'a> {
             Event::Reviewed(reviewed) => {
                 let live = self.reviewing(entry, reviewed.basis)?;
                 if live.lacks_outcomes() {
-                    self.summary.erased.reviews += 1;
+                    let is_archived = live.lacks_archived();
+                    *(if is_archived {
+                        &mut self.summary.archived.reviews
+                    } else {
+                        &mut self.summary.erased.reviews
+                    }) += 1;
                     return self.apply(entry, &event);
                 }
                 let base = live.state().learned.evidence_base(live.document()).map_err(inconsistent)?;
@@ -247,6 +235,7 @@ impl<'a> Auditor<'a> {
                 self.proposed(entry, proposed)?;
             }
             Event::PersonErased(erased) => self.person_erased(entry, erased)?,
+            Event::Archived(archived) => self.check_sums(entry, archived)?,
             _ => {}
         }
         self.apply(entry, &event)
@@ -309,6 +298,10 @@ impl<'a> Auditor<'a> {
         let decider = pinned.as_ref().unwrap_or(&trail.decider);
         // Without the record, or without outcomes that were known then, it cannot be drawn again.
         let lacks = || trail.deciding.as_ref().is_some_and(|deciding| deciding.live().lacks_outcomes());
+        if decided.archived.is_some() || (decider.explores() && trail.lacks_archived()) {
+            self.summary.archived.decisions += 1;
+            return Ok(());
+        }
         if decided.subject.is_some_and(|about| about.erased) || (decider.explores() && lacks()) {
             self.summary.erased.decisions += 1;
             return Ok(());
@@ -347,6 +340,10 @@ impl<'a> Auditor<'a> {
 
     /// Checks that a key leads to this event. Otherwise the same request could be served twice.
     fn check_key(&self, entry: &LogEntry, lookup_key: &LookupKey) -> Result<(), CheckError> {
+        // With the record the key was removed.
+        if self.log.is_archived(entry) {
+            return Ok(());
+        }
         if self.log.find(lookup_key).map_err(ReplayError::Store)? != Some(entry.number) {
             return Err(inconsistent("its lookup key leads to another event, or to none").into());
         }
@@ -356,7 +353,7 @@ impl<'a> Auditor<'a> {
     /// Checks that the decision's lookup key leads to this outcome, or to a later correction.
     fn check_outcome_key(&self, entry: &LogEntry, decision: u64) -> Result<(), CheckError> {
         let found = self.log.find(&lookup_key::of_outcome(decision)).map_err(ReplayError::Store)?.unwrap_or(0);
-        if found == entry.number {
+        if found == entry.number || self.log.is_archived(entry) {
             return Ok(());
         }
         let later = self.log.entry(found).map_err(ReplayError::Store)?.filter(|later| later.number > entry.number);
@@ -395,7 +392,8 @@ impl<'a> Auditor<'a> {
             _ => (None, 0, f64::NAN, BTreeMap::new()),
         };
         let same = decision == Some(corrected.decision) && first == corrected.first;
-        let is_erased = corrected.subject.is_some_and(|about| about.erased);
+        let is_erased = corrected.archived.is_some() || corrected.subject.is_some_and(|about| about.erased);
+        let is_erased = is_erased || self.log.beneath().is_none() && outcome.is_nan();
         let same_outcome = outcome.to_bits() == corrected.from.to_bits() && guardrails == corrected.from_guardrails;
         if !same || !(is_erased || same_outcome) {
             return Err(inconsistent("a correction that does not match the reported outcome").into());
@@ -407,7 +405,8 @@ impl<'a> Auditor<'a> {
     fn proposed(&mut self, entry: &LogEntry, proposed: &Proposed) -> Result<(), CheckError> {
         let live = self.reviewing(entry, proposed.basis)?;
         if live.lacks_outcomes() {
-            self.summary.erased.proposals += 1;
+            let is_archived = live.lacks_archived();
+            *(if is_archived { &mut self.summary.archived.proposals } else { &mut self.summary.erased.proposals }) += 1;
             return Ok(());
         }
         let learned = &live.state().learned;
@@ -432,13 +431,10 @@ impl<'a> Auditor<'a> {
         Ok(trail.reviewing.live())
     }
 
-    fn compare(&mut self, snapshot: &StoredSnapshot) -> Result<(), AuditFault> {
-        let number = snapshot.number;
-        let body = serde_json::to_vec(&self.state.snapshot()).map_err(|_| AuditFault::Snapshot { number })?;
-        if body != snapshot.body {
-            return Err(AuditFault::Snapshot { number });
-        }
-        self.summary.snapshot = Some(number);
-        Ok(())
+    /// Whether a snapshot of this event is the state that the log gives.
+    fn is_same(&mut self, snapshot: &StoredSnapshot) -> bool {
+        let is_same = serde_json::to_vec(&self.state.snapshot()).is_ok_and(|body| body == snapshot.body);
+        self.summary.snapshot = Some(snapshot.number).filter(|_| is_same);
+        is_same
     }
 }

@@ -6,6 +6,7 @@
 //! for the applier nor for the reviewer.
 
 mod applier;
+mod archiving;
 mod beside;
 mod block_on;
 mod checkpointing;
@@ -22,6 +23,7 @@ mod subjects;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
+use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
@@ -46,6 +48,8 @@ use clock::SteadyClock;
 use reviewing::Reviewer;
 use subjects::{OpenSubject, Subjects};
 
+pub use crate::event::ArchiveFile;
+pub use archiving::{Archival, DueArchive};
 pub use checkpointing::{CHECKPOINT_EVERY, CheckpointOptions, PublishCheckpoint};
 pub use clock::Clock;
 pub use deciding::{DecisionError, DecisionRequest, DecisionResponse};
@@ -94,6 +98,8 @@ pub struct Engine {
     subjects: Subjects,
     /// Held by whoever appends events, together with others; an erasure holds it alone.
     appending: RwLock<()>,
+    /// How often records were archived since the start.
+    archivings: AtomicU64,
     /// Tells the reviewer which policies are due.
     calls: Mutex<Option<Sender<u64>>>,
     /// Dropping it ends the notary's thread.
@@ -186,6 +192,7 @@ impl Engine {
             registry: Mutex::new(()),
             subjects: Subjects::default(),
             appending: RwLock::default(),
+            archivings: AtomicU64::new(0),
             calls: Mutex::new(Some(calls)),
             running: Mutex::new(Some(running)),
             threads: Mutex::new(Vec::new()),
@@ -383,9 +390,9 @@ impl PendingEvent {
         Self { event, about: None, person: None }
     }
 
-    /// Whether it erases people.
+    /// Whether it removes something from the log: what follows is then read from there.
     fn erases(&self) -> bool {
-        matches!(self.event, Event::PersonErased(_))
+        matches!(self.event, Event::PersonErased(_) | Event::Archived(_))
     }
 
     fn body(&self) -> String {

@@ -31,7 +31,7 @@ pub struct EngineState {
     notified: BTreeMap<String, u64>,
     /// When people were erased, by what stands for them in the log.
     erased: BTreeMap<SubjectTag, u64>,
-    /// The last event that erased people, of those that this state was given.
+    /// The last event that erased people or archived records, of those that this state was given.
     last_erasure: u64,
     applied: u64,
 }
@@ -99,7 +99,7 @@ impl EngineState {
         &self.erased
     }
 
-    /// Whether people were erased after this event.
+    /// Whether people were erased or records archived after this event.
     pub(crate) fn erased_since(&self, event: u64) -> bool {
         self.last_erasure > event
     }
@@ -232,8 +232,10 @@ impl EngineState {
                 }
             }
         }
-        if let Event::PersonErased(erased) = event {
+        if matches!(event, Event::PersonErased(_) | Event::Archived(_)) {
             self.last_erasure = header.number;
+        }
+        if let Event::PersonErased(erased) = event {
             self.erased.extend(erased.subjects.iter().map(|tag| (*tag, header.time_ms)));
         }
         self.applied = header.number;

@@ -1,5 +1,6 @@
 //! The events of the log, and their JSON form.
 
+mod archived;
 mod beside;
 mod clock;
 mod error;
@@ -20,6 +21,7 @@ use crate::person_key::KeySignature;
 use crate::record::RecordField;
 use crate::token::TokenGrant;
 
+pub use archived::{ArchiveFile, Archived};
 pub use beside::{Overridden, ShadowEnded, ShadowStarted};
 pub use clock::{ClockCorrected, ClockJumped};
 pub use error::EventError;
@@ -102,6 +104,8 @@ pub enum Event {
     Overridden(Overridden),
     /// People were erased.
     PersonErased(Box<PersonErased>),
+    /// Records were moved into an archive.
+    Archived(Box<Archived>),
 }
 
 /// A policy was registered.
@@ -146,6 +150,9 @@ pub struct Decided {
     /// The person that it is about, if one was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<AboutPerson>,
+    /// The event that archived it: what it tells about a record is then empty, and numbers are not numbers.
+    #[serde(skip)]
+    pub archived: Option<u64>,
 }
 
 /// An outcome was reported, either of one of our decisions or of a decision made elsewhere.
@@ -165,6 +172,9 @@ pub struct Observed {
     /// The person that it is about, if one was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<AboutPerson>,
+    /// The event that archived it: what it tells about a record is then empty, and numbers are not numbers.
+    #[serde(skip)]
+    pub archived: Option<u64>,
 }
 
 /// A decision that another system made.
@@ -223,6 +233,9 @@ pub struct Corrected {
     /// The person that it is about, if one was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<AboutPerson>,
+    /// The event that archived it: what it tells about a record is then empty, and numbers are not numbers.
+    #[serde(skip)]
+    pub archived: Option<u64>,
 }
 
 /// The rule in force was reviewed.
@@ -531,4 +544,5 @@ kinds! {
     "shadow ended" => ShadowEnded,
     "overridden" => Overridden,
     "person erased" => PersonErased,
+    "archived" => Archived,
 }

@@ -32,6 +32,19 @@ impl LaggedReplay {
         Ok(Self::from(live, entry))
     }
 
+    /// The policy before an event that erases people or archives records, from what is left in the log.
+    pub(crate) fn without_what_is_gone(log: &dyn EventLog, entry: &LogEntry) -> Result<Self, ReplayError> {
+        let archived = log.as_archived_at(entry.number);
+        let stored = archived.as_deref().unwrap_or(log);
+        let registered = stored.entry(entry.policy)?.ok_or_else(|| ReplayError::Inconsistent {
+            number: entry.number,
+            source: crate::live_policy::inconsistent("the policy is not registered"),
+        })?;
+        let mut without = Self::new(stored, &registered)?;
+        without.advance(stored, entry.number - 1)?;
+        Ok(without)
+    }
+
     /// The policy after one of its events.
     pub(crate) fn from(live: LivePolicy, entry: &LogEntry) -> Self {
         let number = entry.number;
@@ -63,6 +76,9 @@ impl LaggedReplay {
                 return Ok(());
             };
             let event = replay::event(log, entry)?;
+            if log.beneath().is_some() && self.live.still_has_what_is_gone(entry.number, &event) {
+                self.live = Self::without_what_is_gone(log, entry)?.into_live();
+            }
             let about = replay::decision_of(log, &event)?;
             let applied = self.live.apply(replay::header(entry), &event, about.as_ref());
             applied.map_err(|source| ReplayError::Inconsistent { number: entry.number, source })?;

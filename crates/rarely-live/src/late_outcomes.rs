@@ -72,6 +72,13 @@ impl LateOutcomes {
         let _ = self.queue.report(decision, header.time_ms, Box::new(HeldOutcome::excluded()));
     }
 
+    /// Does not wait for decisions up to this one any more.
+    pub(crate) fn exclude_until(&mut self, last: u64, header: EventHeader<'_>) {
+        for decision in self.queue.open_until(last) {
+            self.exclude(decision, header);
+        }
+    }
+
     /// The next outcome that may be learned, with its decision.
     pub(crate) fn learnable(&mut self, now_ms: u64) -> Option<(u64, HeldOutcome)> {
         self.queue.learnable(now_ms).map(|(decision, outcome)| (decision, *outcome))

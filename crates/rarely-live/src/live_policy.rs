@@ -47,6 +47,8 @@ pub struct LivePolicy {
     learned_at: u64,
     /// Outcomes of people that could not be read, because the people were erased later.
     lacking: BTreeMap<SubjectTag, u64>,
+    /// Outcomes that could not be read, or not their records, by the later event that archives them.
+    archived: BTreeMap<u64, u64>,
 }
 
 /// The part of a policy that a snapshot stores; the rest is derived.
@@ -88,8 +90,24 @@ pub struct PolicyState {
     /// Decisions from before the policy was run here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history: Option<HistoryRecord>,
+    /// Records that were archived, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub archives: Vec<ArchiveRecord>,
     /// The policy's last event.
     pub last_event: u64,
+}
+
+/// Records that were archived.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArchiveRecord {
+    /// The event that says so.
+    pub event: u64,
+    /// The first event that was archived, …
+    pub first: u64,
+    /// … and the last.
+    pub last: u64,
+    /// The name of the file.
+    pub file: String,
 }
 
 /// The registration of a policy.
@@ -208,10 +226,11 @@ impl LivePolicy {
             shadows: Vec::new(),
             overridden: BTreeSet::new(),
             history: None,
+            archives: Vec::new(),
             last_event: header.number,
         };
         let (editions, lacking) = (vec![edition], BTreeMap::new());
-        Ok(Self { document, editions, state, learned_at: header.number, lacking })
+        Ok(Self { document, editions, state, learned_at: header.number, lacking, archived: BTreeMap::new() })
     }
 
     /// The policy of a snapshot.
@@ -229,7 +248,7 @@ impl LivePolicy {
         let document = document.with_rule(last.rule.clone()).map_err(inconsistent)?;
         state.learned = state.learned.revived(&document).map_err(inconsistent)?;
         let learned_at = state.last_event;
-        Ok(Self { document, editions, state, learned_at, lacking: BTreeMap::new() })
+        Ok(Self { document, editions, state, learned_at, lacking: BTreeMap::new(), archived: BTreeMap::new() })
     }
 
     /// The document, with the rule in force.
@@ -350,6 +369,7 @@ impl LivePolicy {
             Event::ShadowEnded(_) => self.end_shadow(header.number)?,
             Event::Overridden(overridden) => self.overridden(header, overridden, about)?,
             Event::PersonErased(erased) => self.person_erased(header, erased)?,
+            Event::Archived(archived) => self.archived(header, archived)?,
             Event::Stopped(signature) => self.stopped(header, signature)?,
             Event::Resumed(signature) => {
                 self.may_resume(signature)?;

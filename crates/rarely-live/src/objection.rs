@@ -134,6 +134,17 @@ pub enum Objection {
     /// The person was erased.
     #[error("the person of decision {0} was erased")]
     Erased(u64),
+    /// The record of the decision is archived.
+    #[error("the record of decision {decision} is archived in {file}, so nothing more is recorded about it")]
+    Archived {
+        /// The decision.
+        decision: u64,
+        /// The name of the file.
+        file: String,
+    },
+    /// These records are not the next ones to archive.
+    #[error("records of the policy {0} were archived meanwhile, or its document keeps them longer now")]
+    NotDue(String),
     /// The decision was overridden before.
     #[error("decision {0} was overridden before")]
     AlreadyOverridden(u64),
@@ -185,6 +196,7 @@ impl Explain for Objection {
             Self::UnorderedHistory => Some(Remedy::new("send the oldest decision first").see(Topic::History)),
             Self::ShadowRuns => Some(Remedy::new("end it first").see(Topic::Candidates)),
             Self::HasOutcome(_) => Some(Remedy::new("override a decision before its outcome is reported").see(Topic::Overrides)),
+            Self::NotDue(_) => Some(Remedy::new("start again; what was archived stays archived").see(Topic::Archives)),
             Self::OpenProposal(_) => Some(Remedy::new("sign or reject it first")),
             Self::NotOpen { .. }
             | Self::SameSigner { .. }
@@ -199,6 +211,7 @@ impl Explain for Objection {
             | Self::SameOption { .. }
             | Self::NoDecision(_)
             | Self::Erased(_)
+            | Self::Archived { .. }
             | Self::AlreadyOverridden(_)
             | Self::Inconsistent(_) => None,
         }

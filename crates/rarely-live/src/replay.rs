@@ -4,14 +4,14 @@ use rarely_error::{Action, Explain, Remedy, Topic};
 use rarely_store::{EventLog, LogEntry, StoreError};
 
 use crate::engine_state::EngineState;
-use crate::event::{Event, EventError, PersonErased};
+use crate::event::{Event, EventError};
 use crate::lagged_replay::LaggedReplay;
 use crate::live_policy::{DecisionRef, EventHeader};
 use crate::objection::Objection;
 
 /// The edition of events that this version writes, and up to which it reads them. Raise it with a new kind of event, and with a field
 /// without which an event would mean something else: replicas of an older version then do not take over.
-pub const EVENT_EDITION: u64 = 2;
+pub const EVENT_EDITION: u64 = 3;
 
 /// Entries read at a time.
 const BLOCK: usize = 4096;
@@ -129,8 +129,8 @@ impl EngineState {
     /// # Errors
     /// [`ReplayError`] if the event contradicts earlier ones.
     pub fn apply_entry(&mut self, log: &dyn EventLog, entry: &LogEntry, event: &Event) -> Result<(), ReplayError> {
-        if let Event::PersonErased(erased) = event {
-            self.forget(log, entry, erased)?;
+        if matches!(event, Event::PersonErased(_) | Event::Archived(_)) {
+            self.forget(log, entry, event)?;
         }
         let about = decision_of(log, event)?;
         let applied = self.apply(header(entry), entry.policy, event, about.as_ref());
@@ -148,21 +148,14 @@ impl EngineState {
         })
     }
 
-    /// Replays a policy without people who are erased, unless they are missing already: what it has of single people comes from the log
-    /// alone, so that every later replay agrees.
-    fn forget(&self, log: &dyn EventLog, entry: &LogEntry, erased: &PersonErased) -> Result<(), ReplayError> {
+    /// Replays a policy without people who are erased or records that are archived, unless they are missing already: what it has of single
+    /// people comes from the log alone, so that every later replay agrees.
+    fn forget(&self, log: &dyn EventLog, entry: &LogEntry, event: &Event) -> Result<(), ReplayError> {
         let Some(shared) = self.policy(entry.policy) else { return Ok(()) };
-        if !shared.lock().still_has(erased) {
-            return Ok(());
+        if shared.lock().still_has_what_is_gone(entry.number, event) {
+            let without = LaggedReplay::without_what_is_gone(log, entry)?;
+            *shared.lock() = without.into_live();
         }
-        let inconsistent = |problem: &str| ReplayError::Inconsistent {
-            number: entry.number,
-            source: crate::live_policy::inconsistent(problem),
-        };
-        let registered = log.entry(entry.policy)?.ok_or_else(|| inconsistent("the policy is not registered"))?;
-        let mut without = LaggedReplay::new(log, &registered)?;
-        without.advance(log, entry.number - 1)?;
-        *shared.lock() = without.into_live();
         Ok(())
     }
 }

@@ -37,6 +37,9 @@ pub struct Control {
     pub proposal_expires_ms: u64,
     /// The time after which a decision without an outcome counts as unanswered.
     pub outcome_window_ms: Option<u64>,
+    /// How long records of decisions and outcomes are kept; without it, for good. Whoever archives the log removes older ones from it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retain_ms: Option<u64>,
     /// Whether outcomes that come late are learned in the order of their decisions or as they arrive.
     pub delay: Delay,
     /// The ranges within which numbers of the rule may move.
@@ -115,6 +118,10 @@ pub(crate) struct TomlControl {
     /// The time after which a decision without an outcome counts as unanswered: "6 weeks".
     #[schemars(regex(pattern = duration::PATTERN))]
     outcome_window: Option<String>,
+    /// How long records of decisions and outcomes are kept: "2 years"; not less than the outcome window. `rarely store archive` moves older
+    /// ones into files. Without it they are kept for good.
+    #[schemars(regex(pattern = duration::PATTERN))]
+    retain: Option<String>,
     /// Whether the delay of an outcome may depend on the outcome: "any" or "independent". Outcomes are learned in the order of their
     /// decisions unless it is independent; a decision without an outcome holds up the later ones for the outcome window.
     delay: TomlDelay,
@@ -135,6 +142,7 @@ impl Default for TomlControl {
             maximum_changes: None,
             proposal_expires: "30 days".to_owned(),
             outcome_window: None,
+            retain: None,
             delay: TomlDelay::Any,
             bounds: IndexMap::new(),
         }
@@ -172,6 +180,15 @@ impl TomlControl {
                 remedy,
             ));
         }
+        let outcome_window_ms = optional("outcome_window", &self.outcome_window)?;
+        let retain_ms = optional("retain", &self.retain)?;
+        if let (Some(retain), Some(window)) = (retain_ms, outcome_window_ms)
+            && retain < window
+        {
+            let problem = "records would be removed before the outcome_window is over";
+            let remedy = format!("write a retain of at least {}", duration::words(window));
+            return Err(DocumentFault::new(path("retain"), problem, remedy));
+        }
         Ok(Control {
             approval: self.approval,
             signed_with: self.signatures,
@@ -180,7 +197,8 @@ impl TomlControl {
             minimum_days_between_changes: days,
             maximum_changes: self.maximum_changes,
             proposal_expires_ms: time("proposal_expires", &self.proposal_expires)?,
-            outcome_window_ms: optional("outcome_window", &self.outcome_window)?,
+            outcome_window_ms,
+            retain_ms,
             delay: match self.delay {
                 TomlDelay::Any => Delay::Any,
                 TomlDelay::Independent => Delay::Independent,

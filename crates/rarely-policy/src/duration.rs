@@ -3,13 +3,19 @@
 use crate::names::{did_you_mean, shown};
 use crate::number::{self, plainly};
 
-/// The units, with their milliseconds.
-const UNITS: [(&str, u64); 5] =
-    [("second", 1000), ("minute", 60_000), ("hour", 3_600_000), ("day", 86_400_000), ("week", 604_800_000)];
+/// The units, with their milliseconds. A year is 365 days.
+const UNITS: [(&str, u64); 6] = [
+    ("second", 1000),
+    ("minute", 60_000),
+    ("hour", 3_600_000),
+    ("day", 86_400_000),
+    ("week", 604_800_000),
+    ("year", 31_536_000_000),
+];
 /// A hundred years.
 const LONGEST_MS: f64 = 36_525.0 * 86_400_000.0;
 /// A duration as text, for the JSON Schema.
-pub(crate) const PATTERN: &str = r"^\s*\+?[0-9.]+([eE][+-]?[0-9]+)?\s+(second|minute|hour|day|week)s?\s*$";
+pub(crate) const PATTERN: &str = r"^\s*\+?[0-9.]+([eE][+-]?[0-9]+)?\s+(second|minute|hour|day|week|year)s?\s*$";
 
 /// The milliseconds of a duration such as "7 days" or "1.5 hours"; `None` if the text is not one, or not in (0, 100 years].
 ///
@@ -45,7 +51,7 @@ pub(crate) fn explained(text: &str) -> Result<u64, (String, String)> {
     };
     let Some(number) = number::read(amount) else { return Err(not_a_time(text)) };
     let Some((_, size)) = UNITS.iter().find(|(name, _)| *name == unit.strip_suffix('s').unwrap_or(unit)) else {
-        let plurals = ["seconds", "minutes", "hours", "days", "weeks"];
+        let plurals = ["seconds", "minutes", "hours", "days", "weeks", "years"];
         let problem = format!("unknown unit of time {}", shown(unit));
         return Err((problem, did_you_mean(unit, "the units are", plurals)));
     };
@@ -61,6 +67,6 @@ pub(crate) fn explained(text: &str) -> Result<u64, (String, String)> {
 }
 
 fn not_a_time(text: &str) -> (String, String) {
-    let remedy = "write a number, a space and seconds, minutes, hours, days or weeks, as in \"7 days\"";
+    let remedy = "write a number, a space and seconds, minutes, hours, days, weeks or years, as in \"7 days\"";
     (format!("{} is not a duration", shown(text)), remedy.to_owned())
 }

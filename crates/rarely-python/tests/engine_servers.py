@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,18 +23,15 @@ def port() -> int:
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres() -> Iterator[str]:
     """The address of a server of our own."""
     programs = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
     assert programs, "PostgreSQL is not installed: scripts/test installs it"
-    folder = tmp_path_factory.mktemp("postgres")
+    # Not in pytest's own folder: another run of pytest would close that to the server's user.
+    folder = Path(tempfile.mkdtemp())
     as_owner = ["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []
     if as_owner:
-        # Every folder above must let the server's user pass.
         shutil.chown(folder, "postgres")
-        for above in folder.parents:
-            if str(above).startswith(str(Path(os.environ.get("TMPDIR", "/tmp")).resolve())):
-                above.chmod(above.stat().st_mode | 0o011)
     data, number = folder / "data", port()
     run = {"check": True, "stdout": subprocess.DEVNULL, "cwd": "/"}
     subprocess.run([*as_owner, str(programs[-1] / "initdb"), "-D", str(data), "-U", "owner", "-A", "trust"], **run)
@@ -44,6 +42,7 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield f"postgresql://owner@127.0.0.1:{number}/postgres"
     finally:
         subprocess.run([*control, "-m", "immediate", "stop"], **run)
+        shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="session")

@@ -100,6 +100,9 @@ pub(crate) struct Reconstruction {
     /// When the person was erased: the record and the outcome cannot be read any more.
     #[serde(skip_serializing_if = "Option::is_none")]
     erased: Option<String>,
+    /// The file in which the record and the outcome are, if they are archived.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    archived: Option<String>,
 }
 
 /// An event, as the log has it.
@@ -229,7 +232,8 @@ fn reconstruction(
     decided: Decided,
     Reported { outcomes, overridden }: &Reported,
 ) -> Result<Reconstruction, ProblemDetails> {
-    let Decided { record, option, version, basis, reason, propensity, subject, .. } = decided;
+    let Decided { record, option, version, basis, reason, propensity, subject, archived, .. } = decided;
+    let archived = archived.and_then(|_| handle.archive_file_of(entry.number)).map(|file| file.to_string());
     let erased = app.engine.erased_ms(subject).map(rarely_output::utc);
     let explanation = explain(handle, &record, (&option, version), (reason, propensity));
     let (rule, seed) = {
@@ -263,5 +267,6 @@ fn reconstruction(
         outcome: outcome.filter(|outcome| outcome.is_finite()),
         how,
         erased,
+        archived,
     })
 }

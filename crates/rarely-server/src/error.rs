@@ -70,8 +70,10 @@ pub(crate) fn status_of(error: &ServiceError) -> StatusCode {
             | ChangeError::NoPersonKey(_),
         )
         | ServiceError::Outcome(OutcomeError::Unknown(_)) => StatusCode::NOT_FOUND,
-        ServiceError::Outcome(OutcomeError::Erased)
-        | ServiceError::Change(ChangeError::Objection(Objection::Erased(_))) => StatusCode::GONE,
+        ServiceError::Outcome(OutcomeError::Erased | OutcomeError::Archived { .. })
+        | ServiceError::Change(ChangeError::Objection(Objection::Erased(_) | Objection::Archived { .. })) => {
+            StatusCode::GONE
+        }
         ServiceError::Change(
             ChangeError::Objection(
                 Objection::NoVersion(_)
@@ -100,6 +102,7 @@ pub(crate) fn status_of(error: &ServiceError) -> StatusCode {
             | ChangeError::NameTaken(_)
             | ChangeError::LastAdmin(_)
             | ChangeError::NoSigningKey
+            | ChangeError::ArchivedStatistics(_)
             | ChangeError::Person(_)
             | ChangeError::PersonKeyTaken(_)
             | ChangeError::HasKey(_)
@@ -141,7 +144,9 @@ fn field_of(error: &ServiceError) -> Option<Cow<'_, str>> {
         | ServiceError::Decide(DecisionError::KeyTaken { .. })
         | ServiceError::Outcome(OutcomeError::KeyTaken { .. }) => "key",
         ServiceError::Change(ChangeError::NoSubject) => "subjects",
-        ServiceError::Outcome(OutcomeError::Unknown(_) | OutcomeError::Erased) => "decision",
+        ServiceError::Outcome(OutcomeError::Unknown(_) | OutcomeError::Erased | OutcomeError::Archived { .. }) => {
+            "decision"
+        }
         ServiceError::Outcome(OutcomeError::NoReason(_)) => "reason",
         ServiceError::Outcome(OutcomeError::History(_)) => "time",
         ServiceError::Outcome(OutcomeError::Guardrails(_)) => "guardrails",

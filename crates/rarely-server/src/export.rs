@@ -76,7 +76,7 @@ fn write(handle: &PolicyHandle, log: &dyn EventLog, until: u64, out: &mut ChunkW
     let mut rows = ParquetRows::new(&mut *out, columns(live.document()))?;
     each(handle, log, until, |number, time_ms, event| {
         let Event::Observed(observed) = event else { return Ok(()) };
-        if observed.subject.is_some_and(|about| about.erased) {
+        if observed.archived.is_some() || observed.subject.is_some_and(|about| about.erased) {
             return Ok(());
         }
         if observed.decision.is_some_and(|decision| overridden.contains(&decision)) {
@@ -149,6 +149,9 @@ fn push<W: Write + Send>(
         (Some(elsewhere), _) => (&elsewhere.record, &elsewhere.option, elsewhere.propensity, None),
         (None, Some(about)) => {
             let decided = &about.decided;
+            if decided.archived.is_some() {
+                return Ok(());
+            }
             (&decided.record, &decided.option, Some(decided.propensity), Some(decided.version))
         }
         (None, None) => return Ok(()),

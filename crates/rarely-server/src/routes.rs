@@ -238,7 +238,7 @@ fn traffic_routes() -> Vec<Route> {
         .returns::<outcomes::ReportedView>(200, "the outcome is on disk")
         .returns_text(200, "application/x-ndjson", lines)
         .fails(409, "the decision has another outcome, and this is not a correction")
-        .fails(410, "the person was erased"),
+        .fails(410, "the person was erased, or the record is archived"),
         Route::new(
             Method::POST,
             "/v1/policies/{name}/observations",
@@ -269,7 +269,7 @@ fn traffic_routes() -> Vec<Route> {
         .takes::<beside::OverrideRequest>(json!({ "option": "watch", "reason": "The patient declined." }))
         .returns::<beside::OverrideView>(200, "the override is recorded")
         .fails(409, "the decision has an outcome already, or was overridden before")
-        .fails(410, "the person was erased"),
+        .fails(410, "the person was erased, or the record is archived"),
     ]
 }
 

@@ -130,6 +130,7 @@ fn copy_entries(from: &dyn EventLog, to: &dyn EventLog, mut progress: impl FnMut
     let mut destroys: Vec<SubjectTag> = to.subjects()?.into_iter().map(|subject| subject.tag).collect();
     destroys.retain(|tag| !known.contains(tag));
     let mut head = to.head()?.map_or(Head::EMPTY, |(number, hash)| Head { number, hash });
+    let mut archives = archived_since(from, to, head.number)?;
     loop {
         let block = from.entries(head.number, None, BLOCK)?;
         let Some(last) = block.last() else { break };
@@ -138,7 +139,8 @@ fn copy_entries(from: &dyn EventLog, to: &dyn EventLog, mut progress: impl FnMut
             .into_iter()
             .map(|entry| {
                 let key = keys.remove(&entry.number);
-                KeyedEntry { entry, key, destroys: std::mem::take(&mut destroys) }
+                let (destroys, archives) = (std::mem::take(&mut destroys), std::mem::take(&mut archives));
+                KeyedEntry { entry, key, destroys, archives }
             })
             .collect();
         to.append(&keyed)?;
@@ -153,6 +155,21 @@ fn copy_entries(from: &dyn EventLog, to: &dyn EventLog, mut progress: impl FnMut
         to.keep_checkpoint(&last, 0, &blocks)?;
     }
     Ok(head)
+}
+
+/// The entries up to a number whose bodies the source does not have any more, and the target does.
+fn archived_since(from: &dyn EventLog, to: &dyn EventLog, until: u64) -> Result<Vec<(u64, String)>, StoreError> {
+    let (mut archived, mut after) = (Vec::new(), 0);
+    while after < until {
+        let block = from.entries(after, None, BLOCK)?;
+        let theirs = to.entries(after, None, BLOCK)?;
+        let Some(last) = block.last() else { break };
+        after = last.number;
+        let pairs = block.into_iter().zip(theirs).filter(|(entry, _)| entry.number <= until);
+        archived
+            .extend(pairs.filter(|(ours, theirs)| ours.body != theirs.body).map(|(ours, _)| (ours.number, ours.body)));
+    }
+    Ok(archived)
 }
 
 /// Copies the keys of people. Those that were destroyed are not there any more.

@@ -177,4 +177,7 @@ pub struct KeyedEntry {
     pub key: Option<LookupKey>,
     /// The people whose keys are destroyed with it.
     pub destroys: Vec<SubjectTag>,
+    /// The earlier entries whose bodies are moved out of the log with it, each with the [stub](crate::stub_body) that stays. Their keys
+    /// are removed.
+    pub archives: Vec<(u64, String)>,
 }

@@ -11,13 +11,36 @@ use crate::subject::SubjectKeys;
 /// Only one [`LogWriter`](crate::LogWriter) appends to a log. Any number of threads may read at the same time; reads and
 /// appends do not wait for each other. A read only returns entries that are on disk.
 pub trait EventLog: SubjectKeys + Send + Sync {
-    /// Appends these entries and their keys, and destroys the keys of people that they name, all or none. The first one's number follows the head. When this returns
+    /// Appends these entries and their keys, destroys the keys of people that they name and removes the bodies that they archive, all or none. The first one's number follows the head. When this returns
     /// `Ok`, they are on disk, as far as the log's durability promises.
     ///
     /// # Errors
     /// If they were not written *or it is unknown whether they were*: call [`reopen`](Self::reopen), then
     /// [`head`](Self::head).
     fn append(&self, entries: &[KeyedEntry]) -> Result<(), StoreError>;
+
+    /// The log without the bodies that an archive gives back, if this one has such bodies.
+    fn beneath(&self) -> Option<&dyn EventLog> {
+        None
+    }
+
+    /// The log without the bodies that had left it when the entry with this number was written, if this one has such bodies.
+    fn as_archived_at(&self, _number: u64) -> Option<Box<dyn EventLog + '_>> {
+        None
+    }
+
+    /// Whether the body of an entry is not in the log any more, but in an archive.
+    fn is_archived(&self, entry: &LogEntry) -> bool {
+        entry.archived_by().is_some()
+    }
+
+    /// Gives the space of archived bodies back to the system, and leaves nothing of them behind.
+    ///
+    /// # Errors
+    /// If the log cannot be written.
+    fn compact(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
 
     /// Recovers from a failed append. Afterwards reads return what is on disk.
     ///

@@ -88,7 +88,12 @@ impl EventLog for MemoryLog {
                 return Err(StoreError::OutOfOrder { expected, found: entry.number });
             }
         }
-        for KeyedEntry { entry, key, .. } in entries {
+        for KeyedEntry { entry, key, archives, .. } in entries {
+            for (number, stub) in archives {
+                let at = usize::try_from(*number).unwrap_or_default();
+                contents.entries[at - 1].body.clone_from(stub);
+                contents.keys.retain(|_, found| found != number);
+            }
             contents.entries.push(entry.clone());
             if let Some(key) = key {
                 contents.keys.insert(key.clone(), entry.number);

@@ -235,6 +235,10 @@ impl EventLog for PostgresLog {
         Ok(())
     }
 
+    fn compact(&self) -> Result<(), StoreError> {
+        self.vacuum("compacting the store", &["events", "marks"])
+    }
+
     fn reopen(&self) -> Result<(), StoreError> {
         const WHAT: &str = "reopening the store";
         let writer = self.writer()?;

@@ -1,5 +1,6 @@
 //! The log on SQLite: one file, with a write-ahead log beside it while it is in use.
 
+mod archiving;
 mod checkpoint;
 mod read;
 mod schema;
@@ -27,7 +28,9 @@ use read::Readers;
 pub(crate) use read::seal;
 
 /// The newest database format that this version reads and writes.
-pub const FORMAT: u64 = 2;
+pub const FORMAT: u64 = 3;
+/// The format of a store from which nothing was archived.
+const WHOLE: u64 = 2;
 
 /// Which failures an acknowledged entry survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -216,6 +219,10 @@ impl EventLog for SqliteLog {
         })
     }
 
+    fn compact(&self) -> Result<(), StoreError> {
+        self.vacuum()
+    }
+
     fn try_to_write(&self) -> Result<(), StoreError> {
         const BYTES: usize = 1 << 20;
         let path = with_suffix(&self.path, ".probe");
@@ -378,8 +385,9 @@ fn insert(connection: &mut Connection, entries: &[KeyedEntry]) -> Result<u64, ru
     let mut bytes = 4 * PAGE;
     {
         let mut keys = Vec::new();
+        let mut archives_are_there = false;
         let mut event = transaction.prepare_cached(schema::INSERT_EVENT)?;
-        for KeyedEntry { entry, key, destroys } in entries {
+        for KeyedEntry { entry, key, destroys, archives } in entries {
             event.execute(params![
                 signed(entry.number)?,
                 signed(entry.time_ms)?,
@@ -393,6 +401,11 @@ fn insert(connection: &mut Connection, entries: &[KeyedEntry]) -> Result<u64, ru
             bytes += 80 + (entry.actor.len() + entry.kind.len() + entry.body.len()) as u64;
             keys.extend(key.as_ref().map(|key| (key, entry.number)));
             subjects::destroy(&transaction, destroys)?;
+            bytes += archiving::archive(&transaction, archives)?;
+            archives_are_there |= !archives.is_empty() || entry.archived_by().is_some();
+        }
+        if archives_are_there {
+            archiving::refuse_earlier_programs(&transaction)?;
         }
         // Sorted as in the table's tree, so that each page is visited once. Of equal keys the later entry stays last.
         keys.sort();

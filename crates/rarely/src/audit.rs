@@ -38,6 +38,9 @@ enum Command {
         /// Public key of the log as name+id+key, or a file with it [default: that of the key file beside the store]
         #[arg(long, value_name = "KEY")]
         key: Option<String>,
+        /// Directory with the files of archived records; everything is then checked from the first event
+        #[arg(long, value_name = "DIR")]
+        archive: Option<PathBuf>,
         /// What stdout gets
         #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
         format: OutputFormat,
@@ -58,8 +61,9 @@ enum Command {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.command {
-        Command::Verify { store, head, checkpoint, key, format } => {
-            verify::run(store, &Held::read(store, *head, checkpoint.as_deref(), key.as_deref())?, *format)
+        Command::Verify { store, head, checkpoint, key, archive, format } => {
+            let held = Held::read(store, *head, checkpoint.as_deref(), key.as_deref())?;
+            verify::run(store, &Held { archive: archive.clone(), ..held }, *format)
         }
         Command::Report { store, policy, out } => {
             report::run(store, policy.as_deref(), out).map(|()| ExitCode::SUCCESS)

@@ -3,6 +3,7 @@
 //! stdout is data, stderr is messages. Exit codes: 0 done, 1 the answer is "no", 2 could not run. A broken pipe is silent.
 
 mod algorithms;
+mod archive_file;
 mod audit;
 mod completions;
 mod desk;
@@ -13,6 +14,7 @@ mod frontier;
 mod grid;
 mod health;
 mod ihdp;
+mod import;
 mod lab;
 mod log;
 mod offline;
@@ -78,6 +80,8 @@ enum Command {
     Doctor(doctor::Arguments),
     /// Erase a person: what the log has about them cannot be read any more
     Erase(erase::Arguments),
+    /// Import decisions of the past with their outcomes into a policy of a running service
+    Import(import::Arguments),
     /// Create, list and revoke access tokens of a service
     Token(token::Arguments),
     /// Sign a proposal or a rollback with your own key, or create that key
@@ -167,6 +171,7 @@ fn run(command: &Command) -> Result<ExitCode, Failure> {
         Command::Audit(arguments) => return audit::run(arguments),
         Command::Health(arguments) => return health::run(arguments),
         Command::Doctor(arguments) => return doctor::run(arguments),
+        Command::Import(arguments) => return import::run(arguments),
         Command::Desk(arguments) => desk::run(arguments),
         Command::Serve(arguments) => serve::run(arguments),
         Command::Erase(arguments) => erase::run(arguments),

@@ -28,21 +28,33 @@ impl RunningServer {
 
     /// Sends a request and returns the response; a problem document becomes an error with the server's words.
     pub(crate) fn request(&self, method: &str, path: &str, body: Option<&Json>) -> Result<Json, Failure> {
+        let text =
+            self.answer((method, path), "application/json", body.map(ToString::to_string).unwrap_or_default())?;
+        Ok(serde_json::from_str(&text).unwrap_or_default())
+    }
+
+    /// Sends a JSON object per line, and returns the answer to each.
+    pub(crate) fn send_lines(&self, path: &str, lines: String) -> Result<Vec<Json>, Failure> {
+        let text = self.answer(("POST", path), "application/x-ndjson", lines)?;
+        text.lines().map(|line| serde_json::from_str(line).or_fail()).collect()
+    }
+
+    fn answer(&self, (method, path): (&str, &str), kind: &str, body: String) -> Result<String, Failure> {
         let agent: ureq::Agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
         let request = ureq::http::Request::builder()
             .method(method)
             .uri(format!("{}{path}", self.url))
             .header("Authorization", format!("Bearer {}", self.token))
-            .header("Content-Type", "application/json")
-            .body(body.map(ToString::to_string).unwrap_or_default())
+            .header("Content-Type", kind)
+            .body(body)
             .or_fail_with(|| format!("--url {}", self.url))?;
         let answered = agent.run(request).or_fail_with(|| format!("{} does not answer", self.url));
         let mut response = answered?;
         let text = response.body_mut().read_to_string().or_fail()?;
-        let answer: Json = serde_json::from_str(&text).unwrap_or_default();
         if response.status().is_success() {
-            return Ok(answer);
+            return Ok(text);
         }
+        let answer: Json = serde_json::from_str(&text).unwrap_or_default();
         let words = |name: &str| answer[name].as_str().unwrap_or_default().to_owned();
         let status = response.status().as_u16();
         let failure = Failure::new(format!("{} answered {status}: {}", self.url, words("detail")));

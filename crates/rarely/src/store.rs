@@ -1,5 +1,6 @@
-//! `rarely store`: backups of a store, recovery when its last events are lost, its clock, and a new signing key.
+//! `rarely store`: archives and backups of a store, recovery when its last events are lost, its clock, and a new signing key.
 
+mod archive;
 mod copy;
 mod restore;
 mod store_clock;
@@ -36,6 +37,8 @@ enum Command {
     },
     /// Copy a store from a file into an empty PostgreSQL database, or from there to a new file, and check the copy
     Copy(copy::Arguments),
+    /// Move records that are older than their documents want to keep them (`retain`) into Parquet files, and give the space back
+    Archive(archive::Arguments),
     /// Replace a store with a backup; refused if a server uses the store, or if it has events that the backup lacks
     Restore(restore::Arguments),
     /// Accept that a log has lost its last events, and record that as an event
@@ -81,6 +84,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             let head = backup(store, to)?;
             say(&format!("{} events are in {}; the last has the hash {}", head.number, to.display(), head.hash));
         }
+        Command::Archive(arguments) => archive::run(arguments)?,
         Command::Copy(arguments) => copy::run(arguments)?,
         Command::Restore(arguments) => restore::run(arguments)?,
         Command::Recover { store } => {

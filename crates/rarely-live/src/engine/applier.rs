@@ -94,7 +94,7 @@ impl Applier {
                 self.state.apply_entry(self.log.as_ref(), &entry, &event)?;
                 event
             };
-            erased |= matches!(event, Event::PersonErased(_));
+            erased |= matches!(event, Event::PersonErased(_) | Event::Archived(_));
             self.note(&entry, &event, &mut touched);
         }
         self.publish(&touched);

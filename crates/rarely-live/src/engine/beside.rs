@@ -68,10 +68,15 @@ impl Engine {
         option: &str,
         reason: &str,
     ) -> Result<u64, ChangeError> {
+        let archivings = self.archivings();
         let found =
             replay::decision(self.log().as_ref(), decision).map_err(|error| EngineFault::Diverged(Arc::new(error)))?;
         let about = found.filter(|about| about.policy == handle.id).ok_or(Objection::NoDecision(decision))?;
         let about = Arc::new(about);
+        if about.decided.archived.is_some() {
+            let file = handle.archive_file_of(decision).unwrap_or_default().to_string();
+            return Err(Objection::Archived { decision, file }.into());
+        }
         let subject = about.decided.subject;
         let person = self.subjects.of_event(self.log().as_ref(), subject);
         let person = person.map_err(|error| ChangeError::Store(Arc::new(error)))?;
@@ -79,7 +84,7 @@ impl Engine {
             return Err(Objection::Erased(decision).into());
         }
         let (option, reason) = (option.to_owned(), reason.to_owned());
-        let overridden = Overridden { decision, option, reason, person: who.person_id(), subject };
+        let overridden = Overridden { decision, option, reason, person: who.person_id(), subject, archived: None };
         let _control = handle.control.lock().unwrap_or_else(PoisonError::into_inner);
         handle.live.lock().may_override(&overridden, &about)?;
         let outcome = lookup_key::of_outcome(decision);
@@ -89,11 +94,14 @@ impl Engine {
         }
         // Under the lock that gives out numbers: an outcome that came meanwhile is before the override, and is evidence.
         let (event, receipt) = self.append(|turn| {
+            if self.archivings() != archivings {
+                return Err(ChangeError::Busy);
+            }
             if turn.find(&outcome, known.as_of) != Lookup::Absent {
-                return Err(Objection::HasOutcome(decision));
+                return Err(Objection::HasOutcome(decision).into());
             }
             if person.as_ref().is_some_and(|person| person.is_closed()) {
-                return Err(Objection::Erased(decision));
+                return Err(Objection::Erased(decision).into());
             }
             let event = Event::Overridden(overridden);
             let draft = draft(&who.name, PolicyRef::Id(handle.id), &event, Some(lookup_key::of_override(decision)));

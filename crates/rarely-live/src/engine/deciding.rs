@@ -136,6 +136,7 @@ impl Engine {
                         shadow: decider.shadow(&request.context).map(ToOwned::to_owned),
                         pinned: request.pinned.is_some(),
                         subject: person.map(|person| person.about()),
+                        archived: None,
                     };
                     given.push((at, Ok(DecisionResponse::of(number, &decided))));
                     let event = Event::Decided(decided);

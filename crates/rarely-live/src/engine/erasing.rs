@@ -124,6 +124,11 @@ impl Engine {
         let _nobody_else = self.appending.write().unwrap_or_else(PoisonError::into_inner);
         let last = self.wait_for_all()?;
         mentions.search(self.log().as_ref(), tags, last).map_err(diverged)?;
+        if statistics == ErasedStatistics::Forget
+            && let Some(archived) = mentions.policies.keys().find_map(|id| self.archived_name(*id))
+        {
+            return Err(ChangeError::ArchivedStatistics(archived));
+        }
         if mentions.policies.is_empty() {
             mentions.policies.insert(0, Mentioned::default());
         }
@@ -135,8 +140,10 @@ impl Engine {
                 let live = handle.live.lock();
                 let learned = &live.state().learned;
                 let keeps = statistics == ErasedStatistics::Keep && outcomes > 0;
-                let enough = learned.outcomes().saturating_sub(outcomes) >= FEWEST_OTHERS;
-                (keeps && enough).then(|| Box::new(learned.sums()))
+                // Sums from before cannot be computed again without what is archived.
+                let must = outcomes > 0 && !live.state().archives.is_empty();
+                let enough = must || learned.outcomes().saturating_sub(outcomes) >= FEWEST_OTHERS;
+                (must || keeps && enough).then(|| Box::new(learned.sums()))
             });
             erasure.decisions += decisions.len() as u64;
             erasure.outcomes += outcomes;
@@ -164,8 +171,15 @@ impl Engine {
         Ok((numbers, receipt, erasure))
     }
 
+    /// The name of a policy whose records were archived.
+    fn archived_name(&self, policy: u64) -> Option<String> {
+        let handle = self.policy_with(policy)?;
+        let is_archived = !handle.live.lock().state().archives.is_empty();
+        is_archived.then(|| handle.name.clone())
+    }
+
     /// Waits until everything that was appended is applied. The caller keeps others from appending. Returns the last event.
-    fn wait_for_all(&self) -> Result<u64, ChangeError> {
+    pub(super) fn wait_for_all(&self) -> Result<u64, ChangeError> {
         let deadline = Instant::now() + PATIENCE;
         loop {
             if let Some(fault) = self.fault() {
@@ -182,7 +196,7 @@ impl Engine {
         }
     }
 
-    fn policy_with(&self, id: u64) -> Option<Arc<super::PolicyHandle>> {
+    pub(super) fn policy_with(&self, id: u64) -> Option<Arc<super::PolicyHandle>> {
         self.policies().into_iter().find(|handle| handle.id == id)
     }
 }
@@ -255,6 +269,6 @@ impl Drop for Closed<'_> {
     }
 }
 
-fn diverged(error: ReplayError) -> ChangeError {
+pub(super) fn diverged(error: ReplayError) -> ChangeError {
     EngineFault::Diverged(Arc::new(error)).into()
 }

@@ -65,6 +65,9 @@ pub enum ChangeError {
     /// Nobody with this identifier has a key.
     #[error("there is no record of this person, or the person was erased already")]
     NoSubject,
+    /// The statistics cannot be computed again without a person, because records of the policy are archived.
+    #[error("records of the policy {0} are archived, so its statistics cannot be computed again without this person")]
+    ArchivedStatistics(String),
     /// Earlier events could not be written in time.
     #[error("earlier events are still being written")]
     Busy,
@@ -131,6 +134,9 @@ impl Explain for ChangeError {
                     "revoke it with a signature of its own; if it is lost, ask the administrator of the service to revoke it",
                 )
                 .see(Topic::PersonKeys),
+            ),
+            Self::ArchivedStatistics(_) => Some(
+                Remedy::new("erase the person and keep the statistics: sums have nobody's own data").see(Topic::Archives),
             ),
             Self::NoToken(_) | Self::NoPersonKey(_) => None,
         }

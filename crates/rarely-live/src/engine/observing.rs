@@ -59,6 +59,14 @@ pub enum OutcomeError {
     /// The person was erased, or is being erased.
     #[error("the person of this decision was erased, so nothing more is recorded about it")]
     Erased,
+    /// The record of the decision is archived.
+    #[error("the record of decision {decision} is archived in {file}, so nothing more is recorded about it")]
+    Archived {
+        /// The decision.
+        decision: u64,
+        /// The name of the file.
+        file: String,
+    },
     /// Another outcome was already reported.
     #[error("decision {decision} already has the outcome {found}, or other guard-rails (event {event})")]
     Differs {
@@ -149,7 +157,7 @@ impl Explain for OutcomeError {
         match self {
             Self::Unknown(_) => Some(Remedy::with("send the number that {action} returned", Action::RequestDecision)),
             Self::Differs { .. } => Some(Remedy::with("if that is wrong, {action}", Action::CorrectOutcome)),
-            Self::Erased => None,
+            Self::Erased | Self::Archived { .. } => None,
             Self::NothingToCorrect(_) => Some(Remedy::with("{action}", Action::ReportOutcome)),
             Self::NoReason(_) => Some(Remedy::new("say in a few words why the outcome was wrong")),
             Self::KeyTaken { .. } => Some(Remedy::new("use a new key for every new observation")),
@@ -173,6 +181,7 @@ impl Engine {
         let mut results: Vec<Option<Result<RecordedOutcome, OutcomeError>>> = vec![None; reports.len()];
         loop {
             let mut writable = Vec::new();
+            let archivings = self.archivings();
             let open: Vec<usize> = (0..reports.len()).filter(|&at| results[at].is_none()).collect();
             let known = self.known(handle, open.iter().map(|&at| &reports[at])).await;
             for (at, known) in open.into_iter().zip(known) {
@@ -187,6 +196,9 @@ impl Engine {
             }
             let (written, receipt) = self.append(|turn| {
                 let mut written = Vec::new();
+                if self.archivings() != archivings {
+                    return written;
+                }
                 for (at, write) in writable {
                     let Writable { event, about, lookup_key, as_of, person } = *write;
                     if lookup_key.as_ref().is_some_and(|lookup_key| turn.find(lookup_key, as_of) != Lookup::Absent) {
@@ -306,6 +318,10 @@ impl Engine {
         let log = self.log().as_ref();
         let about = entry.as_ref().map_or(Ok(None), |entry| replay::decision_in(log, entry)).map_err(unreadable)?;
         let about = about.filter(|about| about.policy == handle.id).ok_or(OutcomeError::Unknown(decision))?;
+        if about.decided.archived.is_some() {
+            let file = handle.archive_file_of(decision).unwrap_or_default().to_string();
+            return Err(OutcomeError::Archived { decision, file });
+        }
         let subject = about.decided.subject;
         let person = self.subjects.of_event(log, subject).map_err(|error| OutcomeError::Store(Arc::new(error)))?;
         if subject.is_some() && person.is_none() {
@@ -338,11 +354,13 @@ impl Engine {
                     guardrails,
                     reason,
                     subject,
+                    archived: None,
                 })
             }
             (None, Some(_)) => return Err(OutcomeError::NothingToCorrect(decision)),
             (None, None) => {
-                Event::Observed(Observed { decision: Some(decision), elsewhere: None, outcome, guardrails, subject })
+                let (decision, elsewhere) = (Some(decision), None);
+                Event::Observed(Observed { decision, elsewhere, outcome, guardrails, subject, archived: None })
             }
         };
         let about = Some(Arc::new(about));
@@ -377,7 +395,7 @@ impl Engine {
         let Known { lookup_key, event, as_of, person, .. } = known;
         let (elsewhere, guardrails) = (Some(decision.clone()), guardrails.clone());
         let subject = person.as_ref().map(|person| person.about());
-        let observed = Observed { decision: None, elsewhere, outcome, guardrails, subject };
+        let observed = Observed { decision: None, elsewhere, outcome, guardrails, subject, archived: None };
         if let (Some(key), Some(event)) = (&decision.key, event) {
             let entry = self.log().entry(event).map_err(|error| OutcomeError::Store(Arc::new(error)))?;
             let log = self.log().as_ref();

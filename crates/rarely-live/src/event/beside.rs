@@ -35,4 +35,7 @@ pub struct Overridden {
     /// The person that it is about, if one was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<AboutPerson>,
+    /// The event that archived it: the reason is then empty.
+    #[serde(skip)]
+    pub archived: Option<u64>,
 }

@@ -52,7 +52,7 @@ impl From<AboutPerson> for SubjectTag {
 }
 
 /// The fields that tell about a person, by kind of event.
-fn private_fields(kind: &str) -> &'static [&'static str] {
+pub(super) fn private_fields(kind: &str) -> &'static [&'static str] {
     match kind {
         "decided" => &["key", "record"],
         "observed" => &["outcome", "guardrails", "elsewhere.key", "elsewhere.record"],
@@ -98,6 +98,9 @@ impl Event {
 
     /// The event in an entry. What it tells about a person is decrypted, or left empty if the person was erased.
     pub(crate) fn open(log: &dyn EventLog, entry: &LogEntry) -> Result<Self, ReplayError> {
+        if let Some(by) = entry.archived_by() {
+            return Self::of_stub(log, entry, by);
+        }
         let fail = |source| ReplayError::Event { number: entry.number, source };
         let (kind, invalid) = (entry.kind.as_str(), |problem: &str| EventError::Body {
             kind: entry.kind.clone(),
@@ -112,13 +115,18 @@ impl Event {
             return Self::parse(kind, &entry.body).map_err(fail);
         };
         let tag: SubjectTag = tag.parse().map_err(|_| fail(invalid("its subject is no tag")))?;
-        let Some(key) = log.subject_key(&tag)? else { return Self::erased(kind, body).map_err(fail) };
+        let Some(key) = log.subject_key(&tag)? else {
+            let mut erased = Self::emptied(kind, body).map_err(fail)?;
+            erased.mark_erased();
+            return Ok(erased);
+        };
         let opened = key.open(kind, sealed).and_then(|text| serde_json::from_str::<Map<String, Json>>(&text).ok());
         let opened = opened.ok_or_else(|| fail(invalid("it cannot be decrypted with the key of the person")))?;
         Self::of_parts(kind, body, opened).map_err(fail)
     }
 
-    fn erased(kind: &str, body: Map<String, Json>) -> Result<Self, EventError> {
+    /// The event without its record and outcome.
+    pub(super) fn emptied(kind: &str, body: Map<String, Json>) -> Result<Self, EventError> {
         let nothing = private_fields(kind).iter().filter_map(|path| {
             let value = match *path {
                 "record" | "elsewhere.record" => Json::Array(Vec::new()),
@@ -129,21 +137,25 @@ impl Event {
             Some(((*path).to_owned(), value))
         });
         let mut event = Self::of_parts(kind, body, nothing.collect())?;
-        let mark = |subject: &mut Option<AboutPerson>| subject.iter_mut().for_each(|about| about.erased = true);
         match &mut event {
-            Self::Decided(decided) => mark(&mut decided.subject),
-            Self::Observed(observed) => {
-                mark(&mut observed.subject);
-                observed.outcome = f64::NAN;
-            }
-            Self::Corrected(corrected) => {
-                mark(&mut corrected.subject);
-                (corrected.from, corrected.outcome) = (f64::NAN, f64::NAN);
-            }
-            Self::Overridden(overridden) => mark(&mut overridden.subject),
+            Self::Observed(observed) => observed.outcome = f64::NAN,
+            Self::Corrected(corrected) => (corrected.from, corrected.outcome) = (f64::NAN, f64::NAN),
             _ => {}
         }
         Ok(event)
+    }
+
+    pub(super) fn mark_erased(&mut self) {
+        let subject = match self {
+            Self::Decided(decided) => &mut decided.subject,
+            Self::Observed(observed) => &mut observed.subject,
+            Self::Corrected(corrected) => &mut corrected.subject,
+            Self::Overridden(overridden) => &mut overridden.subject,
+            _ => return,
+        };
+        if let Some(about) = subject {
+            about.erased = true;
+        }
     }
 
     fn of_parts(kind: &str, mut body: Map<String, Json>, private: Map<String, Json>) -> Result<Self, EventError> {
@@ -158,7 +170,10 @@ impl Event {
 }
 
 /// The object that has a field, and the field's name in it.
-fn place<'a, 'b>(body: &'a mut Map<String, Json>, path: &'b str) -> Option<(&'a mut Map<String, Json>, &'b str)> {
+pub(super) fn place<'a, 'b>(
+    body: &'a mut Map<String, Json>,
+    path: &'b str,
+) -> Option<(&'a mut Map<String, Json>, &'b str)> {
     match path.split_once('.') {
         Some((outer, field)) => Some((body.get_mut(outer)?.as_object_mut()?, field)),
         None => Some((body, path)),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rarely_store::Head;
 use serde::{Deserialize, Serialize};
 
-use super::{ClockCorrected, ClockJumped, Event, PersonErased};
+use super::{Archived, ClockCorrected, ClockJumped, Event, PersonErased};
 use crate::token::Role;
 
 /// An access token was revoked.
@@ -219,6 +219,13 @@ impl Event {
                 };
                 format!(
                     "{people} erased by {person}: the records of {decisions} decisions and of {outcomes} outcomes cannot be read any more; {sums}. Reason: {reason}"
+                )
+            }
+            Self::Archived(archived) => {
+                let Archived { first, last, decisions, file, person, .. } = archived.as_ref();
+                format!(
+                    "Records from event {first} to event {last} were archived in {} by {person}: those of {decisions} decisions. What was learned stays in the sums.",
+                    file.name
                 )
             }
             Self::BackupRestored(BackupRestored { by, reason, from, to }) => format!(

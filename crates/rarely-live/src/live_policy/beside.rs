@@ -127,7 +127,7 @@ impl LivePolicy {
         if overridden.option == about.decided.option {
             return Err(Objection::SameOption { option: overridden.option.clone() });
         }
-        let is_erased = overridden.subject.is_some_and(|about| about.erased);
+        let is_erased = overridden.archived.is_some() || overridden.subject.is_some_and(|about| about.erased);
         if overridden.reason.trim().is_empty() && !is_erased {
             return Err(Objection::SignatureIncomplete("reason"));
         }

@@ -60,13 +60,15 @@ impl LivePolicy {
         // A decision may have been made between the check and the import.
         let is_in_order = imported_ms.is_none_or(|time_ms| self.may_import(time_ms, header.time_ms).is_ok());
         let is_learned = self.learns_from(version) && !is_overridden && is_in_order;
-        let is_erased = observed.subject.is_some_and(|about| about.erased);
+        let archived = about.and_then(|about| about.decided.archived).or(observed.archived);
+        let is_erased = archived.is_some() || observed.subject.is_some_and(|about| about.erased);
         let held = match (is_learned, is_erased) {
             (false, _) => None,
             (true, true) => Some(HeldOutcome::excluded()),
             (true, false) => Some(self.case(record, arm, (observed.outcome, &observed.guardrails))?),
         };
         self.lack(observed.subject, 1);
+        self.lack_archived(archived);
         let counts = &mut self.state.counts;
         match about {
             Some(about) if observed.elsewhere.is_none() => {
@@ -105,8 +107,10 @@ impl LivePolicy {
     ) -> Result<(), Objection> {
         let about = about.ok_or_else(|| inconsistent("a correction of a decision that is not in the log"))?;
         let Decided { record, option, version, .. } = &about.decided;
-        if corrected.subject.is_some_and(|about| about.erased) {
+        let archived = about.decided.archived;
+        if archived.is_some() || corrected.subject.is_some_and(|about| about.erased) {
             self.lack(corrected.subject, 1);
+            self.lack_archived(archived);
             self.state.counts.corrections += 1;
             return Ok(());
         }

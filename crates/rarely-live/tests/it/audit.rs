@@ -33,7 +33,7 @@ fn chained(mut entries: Vec<LogEntry>) -> MemoryLog {
             entry.hash = entry.expected_hash(&hash);
             hash = entry.hash;
             let key = lookup_key(&entry);
-            KeyedEntry { entry, key, destroys: Vec::new() }
+            KeyedEntry { entry, key, destroys: Vec::new(), archives: Vec::new() }
         })
         .collect();
     log.append(&keyed).expect("appended");

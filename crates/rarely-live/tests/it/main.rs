@@ -1,6 +1,7 @@
 //! Tests of live policies over a store.
 
 mod amendment;
+mod archiving;
 mod audit;
 mod certainty;
 mod checkpointing;

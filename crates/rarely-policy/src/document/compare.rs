@@ -199,6 +199,8 @@ impl PolicyDocument {
     fn changed_control(&self, new: &Self) -> Vec<String> {
         let (was, is) = (&self.control, &new.control);
         let time = |time: Option<u64>| time.map_or("none".to_owned(), duration::words);
+        let kept =
+            |time: Option<u64>| time.map_or("for good".to_owned(), |time| format!("for {}", duration::words(time)));
         let most = |number: Option<u64>| number.map_or("none".to_owned(), |number| number.to_string());
         let days = |control: &Control| plainly(control.minimum_days_between_changes);
         let lines = [
@@ -214,6 +216,7 @@ impl PolicyDocument {
                 &duration::words(is.proposal_expires_ms),
             ),
             changed("outcome window", &time(was.outcome_window_ms), &time(is.outcome_window_ms)),
+            changed("records are kept", &kept(was.retain_ms), &kept(is.retain_ms)),
             changed("delay", &was.delay.name().to_owned(), &is.delay.name().to_owned()),
         ];
         let names = is.bounds.iter().chain(was.bounds.iter().filter(|bound| is.bound(&bound.name).is_none()));

@@ -20,6 +20,7 @@ minimum_days_between_changes = 30
 maximum_changes = 3
 proposal_expires = "2 weeks"
 outcome_window = "6 weeks"
+retain = "2 years"
 delay = "independent"
 bounds = { "cut 1" = [120, 160] }      # mmHg
 "#;
@@ -53,6 +54,7 @@ fn a_plan_is_read() {
         maximum_changes: Some(3),
         proposal_expires_ms: 14 * DAY,
         outcome_window_ms: Some(42 * DAY),
+        retain_ms: Some(730 * DAY),
         delay: Delay::Independent,
         bounds: vec![RuleBound { name: "cut 1".to_owned(), low: 120.0, high: 160.0 }],
     };
@@ -70,6 +72,7 @@ fn what_is_not_planned_has_a_default() {
         maximum_changes: None,
         proposal_expires_ms: 30 * DAY,
         outcome_window_ms: None,
+        retain_ms: None,
         delay: Delay::Any,
         bounds: Vec::new(),
     };

@@ -56,7 +56,7 @@ mod tests {
             let mut entry =
                 LogEntry { number, time_ms: 0, elapsed_ms: None, actor, policy, kind, body, hash: Hash::ZERO };
             entry.hash = entry.expected_hash(&entries.last().map_or(Hash::ZERO, |last| last.entry.hash));
-            entries.push(KeyedEntry { entry, key: None, destroys: Vec::new() });
+            entries.push(KeyedEntry { entry, key: None, destroys: Vec::new(), archives: Vec::new() });
         }
         log.append(&entries).expect("appended");
         let own: Vec<u64> = entries

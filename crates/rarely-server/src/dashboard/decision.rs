@@ -162,7 +162,9 @@ async fn page(
     let view = DecisionPage { live: &live, entry: &entry, decided: &decided, version };
     let got = overridden.as_ref().map_or(&decided.option, |(_, overridden)| &overridden.option);
     let erased_ms = dashboard.app.engine.erased_ms(decided.subject);
-    let may_override = overridden.is_none() && reports.is_empty() && erased_ms.is_none();
+    let archive = decided.archived.and_then(|_| handle.archive_file_of(number));
+    let is_gone = erased_ms.is_some() || archive.is_some();
+    let may_override = overridden.is_none() && reports.is_empty() && !is_gone;
     let content = html! {
         h1 { "Why did this person get " (got) "?" }
         @if let Some((entry, overridden)) = &overridden { (view.overridden(entry, overridden)) }
@@ -170,6 +172,10 @@ async fn page(
         @if let Some(erased_ms) = erased_ms {
             h2 #record { "The person’s data" }
             p { "Erased on " (time(erased_ms)) ". Neither the data of the person nor the outcome can be read any more, and the decision cannot be drawn again." }
+            (view.basis())
+        } @else if let Some(file) = &archive {
+            h2 #record { "The record" }
+            p { "Archived in " code { (file) } ". The data of the person and the outcome are in that file alone, and no outcome is taken any more." }
             (view.basis())
         } @else {
             (view.record())

@@ -22,19 +22,19 @@ pub(super) fn event_text(policy: &str, actor: &str, event: &Event) -> Markup {
     };
     html! {
         @match event {
-            erased @ (Event::Observed(_) | Event::Corrected(_) | Event::Overridden(_)) if erased.is_erased() => {
+            erased @ (Event::Observed(_) | Event::Corrected(_) | Event::Overridden(_)) if erased.is_erased() || erased.archived().is_some() => {
                 @match erased {
                     Event::Observed(_) => "An outcome was reported.",
                     Event::Corrected(_) => "An outcome was corrected.",
                     _ => "Another option was given than was decided.",
                 }
-                " The person was erased since."
+                @if erased.is_erased() { " The person was erased since." } @else { " It was archived since." }
             },
             Event::Registered(_) => "The policy was registered. Its document is version 1.",
             Event::Decided(decided) => {
                 "Version " (decided.version) @if decided.pinned { ", which the request named," } " gave " strong { (decided.option) } ": " (reason_text(decided.reason))
                 " (probability " (percent(decided.propensity)) ")."
-                @if event.is_erased() { " The person was erased since." }
+                @if event.is_erased() { " The person was erased since." } @else if event.archived().is_some() { " The record was archived since." }
             },
             Event::Observed(Observed { decision: Some(number), outcome, .. }) => { "Outcome " (measured(*outcome)) " of " (decision(*number)) "." },
             Event::Observed(Observed { elsewhere, outcome, .. }) => {

@@ -1,6 +1,7 @@
 //! The HTTP API through its router, without a socket. Each file tests the source file of the same name.
 
 mod amending;
+mod archives;
 mod beside;
 mod body;
 mod decisions;

@@ -82,7 +82,7 @@ impl<'a, P> Turn<'a, P> {
         let EntryDraft { actor, kind, key, .. } = draft;
         let (Stamp { time_ms, elapsed_ms }, kind, hash) = (self.stamp, kind.to_owned(), Hash::ZERO);
         let entry = LogEntry { number, time_ms, elapsed_ms, actor, policy, kind, body, hash };
-        self.pushed.entries.push(KeyedEntry { entry, key, destroys: Vec::new() });
+        self.pushed.entries.push(KeyedEntry { entry, key, destroys: Vec::new(), archives: Vec::new() });
         self.pushed.payloads.push(payload);
         self.pushed.bodies.push(write_body);
         number
@@ -92,6 +92,13 @@ impl<'a, P> Turn<'a, P> {
     pub fn destroy(&mut self, people: Vec<SubjectTag>) {
         if let Some(last) = self.pushed.entries.last_mut() {
             last.destroys = people;
+        }
+    }
+
+    /// Moves the bodies of these entries out of the log together with the entry that was pushed last.
+    pub fn archive(&mut self, stubs: Vec<(u64, String)>) {
+        if let Some(last) = self.pushed.entries.last_mut() {
+            last.archives = stubs;
         }
     }
 

@@ -24,13 +24,17 @@ pub(super) struct EntryColumns {
     keys: BTreeMap<LookupKey, u64>,
     /// The people whose keys are destroyed.
     destroyed: Vec<Vec<u8>>,
+    /// The entries whose bodies are moved out of the log, …
+    archived: Vec<i64>,
+    /// … and what stays of them.
+    stubs: Vec<String>,
 }
 
 impl EntryColumns {
     /// `None` if a number is 2⁶³ or more.
     pub(super) fn of(entries: &[KeyedEntry]) -> Option<Self> {
         let mut columns = Self::default();
-        for KeyedEntry { entry, key, destroys } in entries {
+        for KeyedEntry { entry, key, destroys, archives } in entries {
             columns.numbers.push(signed(entry.number)?);
             columns.times.push(signed(entry.time_ms)?);
             columns.actors.push(entry.actor.clone());
@@ -43,6 +47,10 @@ impl EntryColumns {
                 None => None,
             });
             columns.keys.extend(key.clone().map(|key| (key, entry.number)));
+            for (number, stub) in archives {
+                columns.archived.push(signed(*number)?);
+                columns.stubs.push(stub.clone());
+            }
             columns.destroyed.extend(destroys.iter().map(|tag| tag.0.to_vec()));
         }
         Some(columns)
@@ -57,12 +65,12 @@ impl EntryColumns {
         let mut values: Vec<&(dyn ToSql + Sync)> = vec![
             &CHAIN, &epoch, events, times, actors, policies, kinds, bodies, hashes, elapsed, &marks, &numbers, &seals,
         ];
-        if self.destroyed.is_empty() {
+        if self.destroyed.is_empty() && self.archived.is_empty() {
             return session.write(statement, &values).await.map(drop);
         }
         // One statement, and so one transaction.
-        let statement = "SELECT rarely.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13), rarely.destroy_subjects($1, $2, $14)";
-        values.push(&self.destroyed);
+        let statement = "SELECT rarely.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13), rarely.destroy_subjects($1, $2, $14), rarely.archive($1, $2, $15, $16)";
+        values.extend([&self.destroyed as &(dyn ToSql + Sync), &self.archived, &self.stubs]);
         session.write(statement, &values).await.map(drop)
     }
 }

@@ -15,7 +15,8 @@ const LOCK: &str = "SELECT pg_advisory_xact_lock(1918989925)";
 
 /// Migration *n* makes format *n* of format *n* − 1. The tables `meta` and `leases` keep their columns in every format, so that a replica of an
 /// older version still sees who owns the log.
-pub(super) const MIGRATIONS: [&str; 2] = [include_str!("format_1.sql"), include_str!("format_2.sql")];
+pub(super) const MIGRATIONS: [&str; 3] =
+    [include_str!("format_1.sql"), include_str!("format_2.sql"), include_str!("format_3.sql")];
 
 const BEGINNING: &str = "CREATE TABLE rarely.meta(name text PRIMARY KEY, value text NOT NULL); \
      INSERT INTO rarely.meta VALUES ('format', '0')";
@@ -200,15 +201,20 @@ mod tests {
         run(&MIGRATIONS).expect("new tables");
         assert_eq!(format(), POSTGRES_FORMAT.to_string());
         server.query("UPDATE rarely.leases SET expires = 'infinity'");
-        run(&[MIGRATIONS[0], MIGRATIONS[1], NEXT]).expect("it waits");
+        run(&[MIGRATIONS[0], MIGRATIONS[1], MIGRATIONS[2], NEXT]).expect("it waits");
         assert_eq!(format(), POSTGRES_FORMAT.to_string(), "somebody owns the log");
         server.query("UPDATE rarely.leases SET expires = clock_timestamp()");
         // One that cannot be completed leaves nothing behind.
-        run(&[MIGRATIONS[0], MIGRATIONS[1], "ALTER TABLE rarely.chains ADD COLUMN next text; SELECT nonsense"])
-            .expect_err("nonsense");
+        run(&[
+            MIGRATIONS[0],
+            MIGRATIONS[1],
+            MIGRATIONS[2],
+            "ALTER TABLE rarely.chains ADD COLUMN next text; SELECT nonsense",
+        ])
+        .expect_err("nonsense");
         assert_eq!(format(), POSTGRES_FORMAT.to_string());
-        run(&[MIGRATIONS[0], MIGRATIONS[1], NEXT]).expect("it is free");
+        run(&[MIGRATIONS[0], MIGRATIONS[1], MIGRATIONS[2], NEXT]).expect("it is free");
         assert_eq!(format(), (POSTGRES_FORMAT + 1).to_string());
-        run(&[MIGRATIONS[0], MIGRATIONS[1], NEXT]).expect("once is enough");
+        run(&[MIGRATIONS[0], MIGRATIONS[1], MIGRATIONS[2], NEXT]).expect("once is enough");
     }
 }

@@ -62,19 +62,24 @@ impl SubjectKeys for PostgresLog {
 
     /// Rewrites the tables that had the person: otherwise PostgreSQL leaves deleted rows in free space.
     fn scrub(&self) -> Result<bool, StoreError> {
-        let (address, durability) = (self.address.clone(), self.writer()?.durability);
-        let scrubbed = self.worker.run(PATIENCE * 10, async move {
-            let session = Session::to_write(&address, "rarely scrub", durability, PATIENCE).await?;
-            for table in ["subjects", "snapshots"] {
-                session.client().batch_execute(&format!("VACUUM (FULL) rarely.{table}")).await?;
-            }
-            Ok(true)
-        });
-        scrubbed.map_err(|error| error.of(SCRUBBING, &self.path))
+        self.vacuum(SCRUBBING, &["subjects", "snapshots"]).map(|()| true)
     }
 }
 
 impl PostgresLog {
+    /// Rewrites tables.
+    pub(super) fn vacuum(&self, what: &'static str, tables: &'static [&'static str]) -> Result<(), StoreError> {
+        let (address, durability) = (self.address.clone(), self.writer()?.durability);
+        let rewritten = self.worker.run(PATIENCE * 10, async move {
+            let session = Session::to_write(&address, "rarely scrub", durability, PATIENCE).await?;
+            for table in tables {
+                session.client().batch_execute(&format!("VACUUM (FULL) rarely.{table}")).await?;
+            }
+            Ok(())
+        });
+        rewritten.map_err(|error| error.of(what, &self.path))
+    }
+
     fn subjects_by(&self, query: &'static str, value: Vec<u8>) -> Result<Vec<Subject>, StoreError> {
         let value: Arc<[u8]> = value.into();
         let found = self.read(READING, move |session| {

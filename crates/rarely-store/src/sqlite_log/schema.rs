@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
-use super::FORMAT;
+use super::{FORMAT, WHOLE};
 use crate::error::StoreError;
 
 /// The application id in the file's header: "rare" in ASCII.
@@ -161,7 +161,7 @@ fn create(connection: &Connection) -> Result<(), rusqlite::Error> {
         transaction.execute_batch(TREE_TABLES)?;
         transaction.execute_batch(SUBJECT_TABLE)?;
         transaction.pragma_update(None, "application_id", APPLICATION)?;
-        transaction.pragma_update(None, "user_version", i64::try_from(FORMAT).unwrap_or(i64::MAX))?;
+        transaction.pragma_update(None, "user_version", i64::try_from(WHOLE).unwrap_or(i64::MAX))?;
     }
     transaction.commit()
 }

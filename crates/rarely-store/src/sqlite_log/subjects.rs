@@ -145,7 +145,7 @@ mod tests {
             LogEntry { number: 1, time_ms: 1, elapsed_ms: None, actor, policy: 0, kind, body, hash: Hash::ZERO };
         entry.hash = entry.expected_hash(&Hash::ZERO);
         let destroys = erased.iter().map(|person| person.tag).collect();
-        log.append(&[KeyedEntry { entry, key: None, destroys }]).expect("erased");
+        log.append(&[KeyedEntry { entry, key: None, destroys, archives: Vec::new() }]).expect("erased");
         assert!(log.scrub().expect("scrubbed"));
         let wal = path.with_extension("db-wal");
         for person in &erased {

@@ -91,7 +91,7 @@ pub(crate) fn chained(after: Head, entries: impl IntoIterator<Item = LogEntry>) 
     let link = |mut entry: LogEntry| {
         entry.hash = entry.expected_hash(&previous);
         previous = entry.hash;
-        KeyedEntry { entry, key: None, destroys: Vec::new() }
+        KeyedEntry { entry, key: None, destroys: Vec::new(), archives: Vec::new() }
     };
     entries.into_iter().map(link).collect()
 }

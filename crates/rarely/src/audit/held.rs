@@ -1,6 +1,6 @@
 //! What an auditor has kept outside a store, and compares with it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rarely_error::Topic;
 use rarely_store::{Head, NoteKey, SignedCheckpoint, SigningKeyFile};
@@ -17,6 +17,8 @@ pub(super) struct Held {
     pub(super) key: Option<NoteKey>,
     /// Whether the auditor has named the key.
     pub(super) key_named: bool,
+    /// The directory with the files of archived records.
+    pub(super) archive: Option<PathBuf>,
 }
 
 impl Held {
@@ -45,7 +47,7 @@ impl Held {
                 SignedCheckpoint::parse_all(&text).map_err(|error| Failure::from(error).at(path.display()))?
             }
         };
-        Ok(Self { head, checkpoints, key, key_named })
+        Ok(Self { head, checkpoints, key, key_named, archive: None })
     }
 }
 

@@ -1,5 +1,6 @@
 //! `rarely audit verify`.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -7,17 +8,19 @@ use std::time::Duration;
 
 use indicatif::ProgressBar;
 use rarely_error::Explain;
-use rarely_live::audit::{AuditFault, AuditSummary, ErasedCounts, SignatureCounts, verify};
+use rarely_live::audit::{ArchivedCounts, AuditFault, AuditSummary, ErasedCounts, SignatureCounts, verify};
 use rarely_live::engine::SNAPSHOT_FORMAT;
-use rarely_live::event::KeyReplaced;
-use rarely_live::replay::ReplayError;
+use rarely_live::event::{Event, KeyReplaced};
+use rarely_live::replay::{self, ReplayError};
 use rarely_store::{
-    ChainFault, EventLog, Head, HeadWitness, NoteKey, PostgresAddress, PostgresLog, SnapshotFault, SnapshotFile,
-    SqliteLog, StoreError, StoreLock, StoredSnapshot, TreeFault, TreeSummary, backup, tree_root, verify_tree,
+    ARCHIVED, ChainFault, EventLog, Head, HeadWitness, NoteKey, PostgresAddress, PostgresLog, RestoredLog,
+    SnapshotFault, SnapshotFile, SqliteLog, StoreError, StoreLock, StoredSnapshot, TreeFault, TreeSummary, backup,
+    tree_root, verify_tree,
 };
 use serde_json::json;
 
 use super::held::Held;
+use crate::archive_file::bodies;
 use crate::failure::{Failure, OrFail as _, worded};
 use crate::output::{OutputFormat, print, print_json, say};
 use crate::postgres::{store_address, without_password};
@@ -132,6 +135,17 @@ fn check_log(
         Ok(snapshot) => snapshot,
         Err(inconsistency) => return Ok(Err(inconsistency)),
     };
+    let restored;
+    let log: &dyn EventLog = match held.archive.as_deref().map(|folder| archived_bodies(log, folder)).transpose()? {
+        Some(bodies) => match RestoredLog::new(log, bodies) {
+            Ok(log) => {
+                restored = log;
+                &restored
+            }
+            Err(error) => return unreadable(error),
+        },
+        None => log,
+    };
     let bar = ProgressBar::new(log.head()?.map_or(0, |(number, _)| number));
     bar.enable_steady_tick(Duration::from_millis(200));
     let verified = verify(log, snapshot.as_ref(), |number| bar.set_position(number));
@@ -151,6 +165,23 @@ fn check_log(
         Err(fault) => return Ok(Err(Inconsistency::new(None, &fault))),
     };
     Ok(Ok(Verified { findings, witnessed, tree, checkpoints }))
+}
+
+/// The bodies in the files of a folder that the log names.
+fn archived_bodies(log: &dyn EventLog, folder: &Path) -> Result<HashMap<u64, String>, Failure> {
+    let (mut named, mut all) = (Vec::new(), HashMap::new());
+    replay::for_each_entry::<StoreError>(log, 0, None, |entry| {
+        if entry.kind == ARCHIVED {
+            named.extend(replay::event(log, &entry).ok());
+        }
+        Ok(())
+    })?;
+    for event in named {
+        let Event::Archived(archived) = event else { continue };
+        let file = folder.join(&archived.file.name);
+        bodies(&file, &archived.file.sha256, &mut all)?;
+    }
+    Ok(all)
 }
 
 /// Compares the log with an event's hash that was recorded elsewhere.
@@ -258,7 +289,7 @@ fn table(verified: &Verified) -> String {
     let Verified { findings, witnessed, .. } = verified;
     let SignatureCounts { by_key, by_token } = findings.signatures;
     let AuditSummary { head, policies, decisions, outcomes, reviews, proposals, versions, snapshot, .. } = findings;
-    let erased = erased(findings);
+    let erased = erased(findings) + &archived(findings);
     let snapshot = snapshot.map_or_else(
         || "there is no snapshot to compare".to_owned(),
         |number| format!("the snapshot of event {number} equals the log's state, bit for bit"),
@@ -287,6 +318,18 @@ fn erased(findings: &AuditSummary) -> String {
     }
     format!(
         "  {people} people were erased: {decisions} decisions cannot be drawn again, {reviews} reviews and {proposals} proposals cannot be computed again\n"
+    )
+}
+
+/// What was not verified because records are archived, as a line; empty if none are.
+fn archived(findings: &AuditSummary) -> String {
+    let ArchivedCounts { events, decisions, reviews, proposals } = findings.archived;
+    if events == 0 {
+        return String::new();
+    }
+    format!(
+        "  {events} events are archived, and were not read: {decisions} decisions were not drawn again, {reviews} reviews and {proposals} proposals \
+         not computed again; name the directory of their files with --archive\n"
     )
 }
 
@@ -338,6 +381,12 @@ fn answer(verified: &Verified) -> serde_json::Value {
             "decisions": findings.erased.decisions,
             "reviews": findings.erased.reviews,
             "proposals": findings.erased.proposals,
+        },
+        "archived": {
+            "events": findings.archived.events,
+            "decisions": findings.archived.decisions,
+            "reviews": findings.archived.reviews,
+            "proposals": findings.archived.proposals,
         },
         "snapshot": findings.snapshot,
         "witnessed": verified.witnessed,

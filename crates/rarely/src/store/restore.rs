@@ -152,6 +152,7 @@ fn undone(log: &dyn EventLog, entry: &LogEntry) -> Result<Option<String>, Replay
         | Event::PersonKeyRegistered(_)
         | Event::PersonKeyRevoked(_)
         | Event::PersonErased(_)
+        | Event::Archived(_)
         | Event::KeyReplaced(_) => return Ok(event.service_sentence()),
         Event::Registered(_) => "registered".to_owned(),
         Event::Approved(signed) => format!("signed proposal {}", signed.proposal),

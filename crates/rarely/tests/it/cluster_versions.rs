@@ -6,7 +6,9 @@ use std::thread;
 use std::time::Duration;
 
 use rarely_live::engine::Durability;
-use rarely_store::{EntryDraft, Lease, LogWriter, PolicyRef, PostgresAddress, PostgresStore, Store, now_ms};
+use rarely_store::{
+    EntryDraft, Lease, LogWriter, POSTGRES_FORMAT, PolicyRef, PostgresAddress, PostgresStore, Store, now_ms,
+};
 use serde_json::{Value as Json, json};
 
 use crate::cluster::{POLICY, Replica, admin, agent, owner, post, refused, register, wait_for};
@@ -145,7 +147,7 @@ fn tables_of_a_newer_format_are_left_to_newer_replicas() {
     no_owner_because(&mut older, &token, "format 99");
     let said = refused(&place, &format!("serve --store {address} --listen 127.0.0.1:0 --signing-key key"));
     assert!(said.contains("format 99"), "{said}");
-    server.query("UPDATE rarely.meta SET value = '2' WHERE name = 'format'");
+    server.query(&format!("UPDATE rarely.meta SET value = '{POSTGRES_FORMAT}' WHERE name = 'format'"));
     wait_for("it takes over after all", || ask(&older, &token).filter(|(status, _)| *status == 200));
     older.stop();
     place.done(&format!("audit verify --store {address}"));

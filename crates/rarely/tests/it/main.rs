@@ -1,6 +1,7 @@
 //! The command line as a user meets it, and the architecture as the manifests have it.
 
 mod architecture;
+mod archive;
 mod audit;
 #[cfg(unix)]
 mod book;
@@ -26,6 +27,7 @@ mod help;
 mod ihdp;
 #[path = "../../../../testdata/ihdp_files.rs"]
 mod ihdp_files;
+mod import;
 mod messy;
 mod missing;
 mod operating;
