@@ -171,7 +171,7 @@ fn a_kill_in_the_middle_leaves_the_records_or_archives_them() {
         drop(child.kill());
         child.wait().unwrap();
         let events = verified(&place, "")["archived"]["events"].as_u64().expect("a number");
-        assert!(events == archived || events > archived, "{events} after {archived}");
+        assert!(events >= archived, "{events} after {archived}");
         assert!((events == 0) || verified(&place, "--archive archive")["archived"]["events"] == 0);
         if events > archived && round < 13 {
             let server = Server::start(&place, "");
