@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
+use rarely_error::Topic;
 use rarely_live::engine::DueArchive;
 use rarely_output::{OutputDirectory, ParquetRows, ReadCell, RowCell, RowColumn, read_parquet_rows};
 use rarely_store::{EventLog, Hash, LogEntry, SignedCheckpoint, StoreError, check_range, range_proof};
@@ -40,6 +41,7 @@ pub(crate) fn write(folder: &Path, origin: &str, log: &dyn EventLog, due: &DueAr
     let stem = format!("events-{}-{}", due.first, due.last);
     let name = format!("{stem}.parquet");
     let (bytes, hashes) = parquet(log, due)?;
+    refuse_other(&folder.join(&name), &bytes)?;
     out.write(&name, &bytes)?;
     let checkpoint = log.checkpoints(Some(due.last - 1))?.into_iter().next();
     let proof = match &checkpoint {
@@ -68,6 +70,22 @@ pub(crate) fn write(folder: &Path, origin: &str, log: &dyn EventLog, due: &DueAr
         return Err(StoreError::Proof { problem }.into());
     }
     Ok(Written { name, sha256, checkpoint: checkpoint.map(|checkpoint: SignedCheckpoint| checkpoint.size()) })
+}
+
+/// A file with this name and other events is the archive of another store, and is not replaced. One with the same events is what an archiving
+/// wrote that was interrupted.
+fn refuse_other(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    match std::fs::read(path) {
+        Ok(there) if there != bytes => {
+            Err(Failure::new(format!("{}: the file is there already, with other events", path.display()))
+                .help("name a directory of its own for each store")
+                .see(Topic::Archives))
+        }
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(error).or_fail_with(|| format!("{}: cannot be read", path.display()))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The events as a Parquet file, and the hashes of all events between the first and the last.

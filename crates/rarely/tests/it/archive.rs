@@ -99,6 +99,24 @@ fn old_records_are_archived_and_the_store_shrinks() {
     assert_eq!(verified(&place, "--archive archive")["decisions"], json!(403), "those of the archive but one");
 }
 
+#[test]
+fn the_archive_of_another_store_is_not_replaced() {
+    let place = Place::new();
+    old(&place, 3);
+    place.done("store archive --store s.db --out archive");
+    let name = place.names("archive").into_iter().find(|name| name.ends_with(".parquet")).expect("a file");
+    let other = Place::new();
+    old(&other, 3);
+    fs::create_dir(other.path("archive")).unwrap();
+    fs::copy(place.path(&format!("archive/{name}")), other.path(&format!("archive/{name}"))).unwrap();
+    let refused = other.rarely("store archive --store s.db --out archive").output().unwrap();
+    assert_eq!(refused.status.code(), Some(2), "{}", talk(&refused));
+    assert!(
+        talk(&refused).contains("with other events") && talk(&refused).contains("help: name a directory of its own")
+    );
+    assert!(has(&other, "s.db", "101.123456"), "nothing was removed");
+}
+
 /// Checks a file of events with nothing of ours: every hash, and that the signed tree has them.
 const CHECK: &str = r#"
 import base64, hashlib, json, struct, sys
