@@ -15,8 +15,12 @@ const LOCK: &str = "SELECT pg_advisory_xact_lock(1918989925)";
 
 /// Migration *n* makes format *n* of format *n* − 1. The tables `meta` and `leases` keep their columns in every format, so that a replica of an
 /// older version still sees who owns the log.
-pub(super) const MIGRATIONS: [&str; 3] =
-    [include_str!("format_1.sql"), include_str!("format_2.sql"), include_str!("format_3.sql")];
+pub(super) const MIGRATIONS: [&str; 4] = [
+    include_str!("format_1.sql"),
+    include_str!("format_2.sql"),
+    include_str!("format_3.sql"),
+    include_str!("format_4.sql"),
+];
 
 const BEGINNING: &str = "CREATE TABLE rarely.meta(name text PRIMARY KEY, value text NOT NULL); \
      INSERT INTO rarely.meta VALUES ('format', '0')";
@@ -201,7 +205,7 @@ mod tests {
         run(&MIGRATIONS).expect("new tables");
         assert_eq!(format(), POSTGRES_FORMAT.to_string());
         server.query("UPDATE rarely.leases SET expires = 'infinity'");
-        run(&[MIGRATIONS[0], MIGRATIONS[1], MIGRATIONS[2], NEXT]).expect("it waits");
+        run(&[MIGRATIONS[0], MIGRATIONS[1], MIGRATIONS[2], MIGRATIONS[3], NEXT]).expect("it waits");
         assert_eq!(format(), POSTGRES_FORMAT.to_string(), "somebody owns the log");
         server.query("UPDATE rarely.leases SET expires = clock_timestamp()");
         // One that cannot be completed leaves nothing behind.
@@ -209,12 +213,13 @@ mod tests {
             MIGRATIONS[0],
             MIGRATIONS[1],
             MIGRATIONS[2],
+            MIGRATIONS[3],
             "ALTER TABLE rarely.chains ADD COLUMN next text; SELECT nonsense",
         ])
         .expect_err("nonsense");
         assert_eq!(format(), POSTGRES_FORMAT.to_string());
-        run(&[MIGRATIONS[0], MIGRATIONS[1], MIGRATIONS[2], NEXT]).expect("it is free");
+        run(&[MIGRATIONS[0], MIGRATIONS[1], MIGRATIONS[2], MIGRATIONS[3], NEXT]).expect("it is free");
         assert_eq!(format(), (POSTGRES_FORMAT + 1).to_string());
-        run(&[MIGRATIONS[0], MIGRATIONS[1], MIGRATIONS[2], NEXT]).expect("once is enough");
+        run(&[MIGRATIONS[0], MIGRATIONS[1], MIGRATIONS[2], MIGRATIONS[3], NEXT]).expect("once is enough");
     }
 }
