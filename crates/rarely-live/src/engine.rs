@@ -15,6 +15,7 @@ mod control;
 mod deciding;
 mod erasing;
 mod error;
+mod following;
 mod noting;
 mod observing;
 mod policy_handle;
@@ -55,6 +56,7 @@ pub use clock::Clock;
 pub use deciding::{DecisionError, DecisionRequest, DecisionResponse};
 pub use erasing::{ErasedStatistics, Erasure};
 pub use error::{ChangeError, EngineFault, StartError};
+pub use following::has_followed;
 pub use observing::{NewOutcome, OutcomeError, RecordedOutcome};
 pub use policy_handle::PolicyHandle;
 pub use rarely_store::Durability;
@@ -114,6 +116,7 @@ pub(crate) struct Published {
     people: RwLock<Arc<PersonKeys>>,
     notified: RwLock<Arc<BTreeMap<String, u64>>>,
     erased: RwLock<Arc<BTreeMap<SubjectTag, u64>>>,
+    followed: RwLock<u64>,
     /// Events since the start about which somebody outside may want to be told, in order. They are few.
     notable: RwLock<Vec<u64>>,
     fault: Mutex<Option<EngineFault>>,
@@ -366,6 +369,7 @@ impl Published {
             people: RwLock::new(Arc::new(state.people().clone())),
             notified: RwLock::new(Arc::new(state.notified().clone())),
             erased: RwLock::new(Arc::new(state.erased().clone())),
+            followed: RwLock::new(state.followed()),
             notable: RwLock::default(),
             fault: Mutex::new(None),
         };

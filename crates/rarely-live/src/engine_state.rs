@@ -33,6 +33,8 @@ pub struct EngineState {
     erased: BTreeMap<SubjectTag, u64>,
     /// The last event that erased people or archived records, of those that this state was given.
     last_erasure: u64,
+    /// The last act that was copied from the service's own chain.
+    followed: u64,
     applied: u64,
 }
 
@@ -57,6 +59,9 @@ pub struct EngineSnapshot {
     /// When people were erased.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub erased: BTreeMap<SubjectTag, u64>,
+    /// The last act that was copied from the service's own chain.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub followed: u64,
     /// All policies.
     pub policies: Vec<PolicyState>,
 }
@@ -97,6 +102,11 @@ impl EngineState {
     /// When people were erased, by what stands for them in the log.
     pub fn erased(&self) -> &BTreeMap<SubjectTag, u64> {
         &self.erased
+    }
+
+    /// The last act that was copied from the service's own chain; 0 in that chain itself.
+    pub fn followed(&self) -> u64 {
+        self.followed
     }
 
     /// Whether people were erased or records archived after this event.
@@ -169,17 +179,6 @@ impl EngineState {
                 self.names.insert(name, policy);
                 self.policies.insert(policy, SharedPolicy::new(live));
             }
-            Event::TokenCreated(grant) => {
-                if self.tokens.get(&grant.id).is_some() {
-                    return Err(inconsistent(format!("the token {} is created twice", grant.id)));
-                }
-                self.tokens.create(grant.clone(), header.time_ms);
-            }
-            Event::TokenRevoked(revoked) => {
-                if !self.tokens.revoke(&revoked.id, header.time_ms) {
-                    return Err(inconsistent(format!("token {} does not exist or is already revoked", revoked.id)));
-                }
-            }
             Event::KeyReplaced(replaced) => {
                 if !replaced.is_signed() {
                     return Err(inconsistent("the signing key is replaced, but its signatures are not right"));
@@ -190,17 +189,14 @@ impl EngineState {
                 }
                 self.key_replacements.push(replaced.clone());
             }
-            Event::PersonKeyRegistered(registered) => {
-                if !self.people.is_free(&registered.key) {
-                    return Err(inconsistent(format!("the key {} is registered twice", registered.key.id())));
+            act if act.is_act_for_all_chains() => self.apply_act(header.time_ms, act)?,
+            Event::Followed(followed) if policy == 0 => {
+                if followed.number <= self.followed {
+                    let (number, before) = (followed.number, self.followed);
+                    return Err(inconsistent(format!("act {number} of the service is copied after act {before}")));
                 }
-                self.people.register(registered, header.time_ms);
-            }
-            Event::PersonKeyRevoked(revoked @ PersonKey { key, .. }) => {
-                self.people.check_revocation(revoked)?;
-                if !self.people.revoke(key, header.time_ms) {
-                    return Err(inconsistent(format!("the key {} does not exist or is already revoked", key.id())));
-                }
+                self.apply_act(followed.time_ms, &followed.act)?;
+                self.followed = followed.number;
             }
             Event::ClockCorrected(corrected) => {
                 if !corrected.is_signed() || corrected.to_ms != header.time_ms {
@@ -242,6 +238,37 @@ impl EngineState {
         Ok(())
     }
 
+    /// Applies an act that holds for all policies.
+    fn apply_act(&mut self, time_ms: u64, act: &Event) -> Result<(), Objection> {
+        match act {
+            Event::TokenCreated(grant) => {
+                if self.tokens.get(&grant.id).is_some() {
+                    return Err(inconsistent(format!("the token {} is created twice", grant.id)));
+                }
+                self.tokens.create(grant.clone(), time_ms);
+            }
+            Event::TokenRevoked(revoked) => {
+                if !self.tokens.revoke(&revoked.id, time_ms) {
+                    return Err(inconsistent(format!("token {} does not exist or is already revoked", revoked.id)));
+                }
+            }
+            Event::PersonKeyRegistered(registered) => {
+                if !self.people.is_free(&registered.key) {
+                    return Err(inconsistent(format!("the key {} is registered twice", registered.key.id())));
+                }
+                self.people.register(registered, time_ms);
+            }
+            Event::PersonKeyRevoked(revoked @ PersonKey { key, .. }) => {
+                self.people.check_revocation(revoked)?;
+                if !self.people.revoke(key, time_ms) {
+                    return Err(inconsistent(format!("the key {} does not exist or is already revoked", key.id())));
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
     /// A copy as plain data.
     pub fn snapshot(&self) -> EngineSnapshot {
         EngineSnapshot {
@@ -252,6 +279,7 @@ impl EngineState {
             people: self.people.clone(),
             notified: self.notified.clone(),
             erased: self.erased.clone(),
+            followed: self.followed,
             policies: self.policies.values().map(|policy| policy.lock().state().clone()).collect(),
         }
     }
@@ -267,8 +295,10 @@ impl EngineState {
                 snapshot.format
             )));
         }
-        let EngineSnapshot { applied, tokens, key_replacements, people, notified, erased, policies, .. } = snapshot;
-        let mut restored = Self { tokens, key_replacements, people, notified, erased, applied, ..Self::default() };
+        let EngineSnapshot { applied, tokens, key_replacements, people, notified, erased, followed, policies, .. } =
+            snapshot;
+        let mut restored =
+            Self { tokens, key_replacements, people, notified, erased, followed, applied, ..Self::default() };
         for state in policies {
             let (id, live) = (state.registration.event, LivePolicy::restore(state)?);
             restored.names.insert(live.document().policy().to_owned(), id);
@@ -276,4 +306,9 @@ impl EngineState {
         }
         Ok(restored)
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }

@@ -2,6 +2,7 @@
 
 mod archived;
 mod beside;
+mod chains;
 mod clock;
 mod error;
 mod key_replaced;
@@ -23,6 +24,7 @@ use crate::token::TokenGrant;
 
 pub use archived::{ArchiveFile, Archived};
 pub use beside::{Overridden, ShadowEnded, ShadowStarted};
+pub use chains::{Covered, CoveredChain, Followed};
 pub use clock::{ClockCorrected, ClockJumped};
 pub use error::EventError;
 pub use key_replaced::{KeyReplaced, PersonKey};
@@ -106,6 +108,10 @@ pub enum Event {
     PersonErased(Box<PersonErased>),
     /// Records were moved into an archive.
     Archived(Box<Archived>),
+    /// An act of the service was copied from the service's own chain.
+    Followed(Box<Followed>),
+    /// Other chains had come so far.
+    Covered(Covered),
 }
 
 /// A policy was registered.
@@ -545,4 +551,6 @@ kinds! {
     "overridden" => Overridden,
     "person erased" => PersonErased,
     "archived" => Archived,
+    "followed" => Followed,
+    "covered" => Covered,
 }

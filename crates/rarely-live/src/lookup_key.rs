@@ -27,6 +27,11 @@ pub(crate) fn of_observation(policy: u64, key: &str) -> LookupKey {
     LookupKey::new(3, &[&policy.to_be_bytes(), key.as_bytes()].concat())
 }
 
+/// The copy of an act of the service's own chain.
+pub(crate) fn of_act(number: u64) -> LookupKey {
+    LookupKey::new(5, &number.to_be_bytes())
+}
+
 /// The event that overrode a decision.
 pub(crate) fn of_override(decision: u64) -> LookupKey {
     LookupKey::new(4, &decision.to_be_bytes())

@@ -11,7 +11,7 @@ use crate::objection::Objection;
 
 /// The edition of events that this version writes, and up to which it reads them. Raise it with a new kind of event, and with a field
 /// without which an event would mean something else: replicas of an older version then do not take over.
-pub const EVENT_EDITION: u64 = 3;
+pub const EVENT_EDITION: u64 = 4;
 
 /// Entries read at a time.
 const BLOCK: usize = 4096;

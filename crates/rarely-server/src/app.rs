@@ -22,6 +22,7 @@ use crate::network_settings::SharedNetworkSettings;
 use crate::notifications::NotificationCounts;
 use crate::openid::OpenIdProvider;
 use crate::problem::ProblemDetails;
+use crate::replica::Chains;
 use crate::traces::Traces;
 
 /// How the service runs.
@@ -83,6 +84,8 @@ pub struct App {
     pub(crate) simulations: Semaphore,
     closing: watch::Sender<bool>,
     openid: Option<Arc<OpenIdProvider>>,
+    /// The other chains, if policies are spread over several.
+    pub(crate) chains: Option<Arc<Chains>>,
 }
 
 /// A permit for one request; dropping it returns the permit.
@@ -118,7 +121,13 @@ impl App {
             simulations: Semaphore::new(SIMULATIONS),
             closing: watch::Sender::new(false),
             openid: None,
+            chains: None,
         }
+    }
+
+    /// The owner of one of several chains.
+    pub(crate) fn among(self, chains: Option<Arc<Chains>>) -> Self {
+        Self { chains, ..self }
     }
 
     /// The same behind a door, whose connections it counts.

@@ -45,13 +45,18 @@ impl BasePath {
         &self.0
     }
 
+    /// A path below this one.
+    pub(crate) fn below(&self, path: &str) -> Self {
+        Self(format!("{}{path}", self.0))
+    }
+
     /// An address of this site, below the path.
     fn before(&self, address: &str) -> Option<String> {
         (address.starts_with('/') && !address.starts_with("//")).then(|| format!("{}{address}", self.0))
     }
 
     /// The address of a request without the path, if it begins with it.
-    fn taken_off(&self, uri: &Uri) -> Option<Uri> {
+    pub(crate) fn taken_off(&self, uri: &Uri) -> Option<Uri> {
         let rest = uri.path().strip_prefix(&self.0)?;
         let rest = match rest {
             "" => "/",

@@ -52,6 +52,12 @@ impl ClientOrigin {
         }
     }
 
+    /// A request that a replica makes itself.
+    pub(crate) fn replica() -> Self {
+        let address = IpAddr::from([0, 0, 0, 0]);
+        Self { address, https: true, base_path: Arc::default(), request_id: RequestId::new() }
+    }
+
     /// As another replica is told: without spaces inside its parts.
     pub(crate) fn in_header(&self, secret: &str) -> Option<HeaderValue> {
         let scheme = if self.https { "https" } else { "http" };

@@ -1,14 +1,16 @@
 //! Erasing people.
 
 use axum::http::StatusCode;
-use rarely_live::engine::{ErasedStatistics, Erasure};
+use rarely_live::Engine;
+use rarely_live::engine::Erasure;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::division::EraseRequest;
 use crate::limits::{KEY_BYTES, check_text};
 use crate::policies::json;
 use crate::problem::ProblemDetails;
-use crate::request::{AuthorizedRequest, blocking};
+use crate::request::AuthorizedRequest;
 use crate::route::ApiResult;
 
 /// People who are erased.
@@ -26,7 +28,7 @@ pub(crate) struct ErasureRequest {
 }
 
 /// What becomes of the statistics.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum StatisticsChoice {
     /// It stays in the sums.
@@ -37,25 +39,44 @@ pub(crate) enum StatisticsChoice {
 }
 
 /// What was erased.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(crate) struct ErasureView {
     /// The events that say so, one for each policy that decided about these people.
-    events: Vec<u64>,
+    pub(crate) events: Vec<u64>,
+    /// The chain of each of these events, where policies are spread over several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    chains: Vec<u64>,
     /// Decisions whose records cannot be read any more.
-    decisions: u64,
+    pub(crate) decisions: u64,
     /// Outcomes and corrections that cannot be read any more.
-    outcomes: u64,
+    pub(crate) outcomes: u64,
     /// Whether what was left of the keys in free space is overwritten; otherwise the next start does it.
-    scrubbed: bool,
+    pub(crate) scrubbed: bool,
 }
 
-impl From<StatisticsChoice> for ErasedStatistics {
-    fn from(choice: StatisticsChoice) -> Self {
-        match choice {
-            StatisticsChoice::Keep => Self::Keep,
-            StatisticsChoice::Forget => Self::Forget,
-        }
+impl Default for ErasureView {
+    fn default() -> Self {
+        Self { events: Vec::new(), chains: Vec::new(), decisions: 0, outcomes: 0, scrubbed: true }
     }
+}
+
+impl ErasureView {
+    /// Adds what was erased in another chain.
+    pub(crate) fn add(&mut self, chain: u64, theirs: Self) {
+        self.chains.extend(theirs.events.iter().map(|_| chain));
+        self.events.extend(theirs.events);
+        self.decisions += theirs.decisions;
+        self.outcomes += theirs.outcomes;
+        self.scrubbed &= theirs.scrubbed;
+    }
+}
+
+/// Erases people of whom this engine has records.
+pub(crate) fn erase_here(engine: &Engine, request: &EraseRequest) -> Result<ErasureView, ProblemDetails> {
+    let EraseRequest { actor, person, subjects, reason, statistics } = request;
+    let erased = engine.erase((actor, person), subjects, reason, (*statistics).into())?;
+    let Erasure { events, decisions, outcomes, scrubbed } = erased;
+    Ok(ErasureView { events, chains: Vec::new(), decisions, outcomes, scrubbed })
 }
 
 /// Checks how a person is named.
@@ -74,11 +95,7 @@ pub(crate) async fn erase(mut request: AuthorizedRequest) -> ApiResult {
     let ErasureRequest { subjects, reason, statistics } = request.json().await?;
     check_text("reason", &reason)?;
     subjects.iter().try_for_each(|subject| check_subject(Some(subject)))?;
-    let (app, who) = (request.app.clone(), request.grant()?.clone());
-    blocking(move || {
-        let erased = app.engine.erase((&who.name, &who.person_id()), &subjects, &reason, statistics.into())?;
-        let Erasure { events, decisions, outcomes, scrubbed } = erased;
-        Ok(json(StatusCode::OK, &ErasureView { events, decisions, outcomes, scrubbed }))
-    })
-    .await?
+    let who = request.grant()?;
+    let erase = EraseRequest { actor: who.name.clone(), person: who.person_id(), subjects, reason, statistics };
+    Ok(json(StatusCode::OK, &request.app.erase(erase).await?))
 }

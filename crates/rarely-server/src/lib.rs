@@ -16,7 +16,7 @@
 //! | `openapi`, `docs` | the routes as an OpenAPI document, and as a page |
 //! | `base_path`, `middleware`, `cors` | around every request: the path below which the service is; limits, headers, metrics, the log, panics; which web sites may call |
 //! | `dashboard` | the pages |
-//! | `replica` | several replicas over one database: who owns the log, and requests that are passed on |
+//! | `division`, `replica` | policies spread over several chains: what their owners ask each other; several replicas over one database: who owns which chain, and requests that are passed on |
 //! | `serve`, `reload`, `connections`, `starting` | sockets, TLS and signals; settings read again; who may connect, and for how long; answers while the log is read |
 #![deny(missing_docs)]
 
@@ -31,6 +31,7 @@ mod connections;
 mod cors;
 mod dashboard;
 mod decisions;
+mod division;
 mod docs;
 mod erasures;
 mod error;

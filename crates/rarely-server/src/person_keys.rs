@@ -79,14 +79,16 @@ pub(crate) async fn register(mut request: AuthorizedRequest) -> ApiResult {
         ProblemDetails::wrong("key", error.to_string(), "write it as name+id+key, as `rarely sign keygen` prints it")
     })?;
     let (app, actor) = (request.app.clone(), request.actor().to_owned());
-    blocking(move || {
+    let (act, made) = blocking(move || {
         let key = PersonPublicKey::Note(key);
-        app.engine.register_person_key(&actor, &name, person.as_deref(), key.clone())?;
+        let act = app.engine.register_person_key(&actor, &name, person.as_deref(), key.clone())?;
         let people = app.engine.people();
         let kept = people.iter().find(|kept| kept.key == key).ok_or_else(ProblemDetails::internal)?;
-        Ok(json(StatusCode::CREATED, &PersonKeyView::from(kept)))
+        Ok::<_, ProblemDetails>((act, json(StatusCode::CREATED, &PersonKeyView::from(kept))))
     })
-    .await?
+    .await??;
+    request.app.settle(act).await;
+    Ok(made)
 }
 
 pub(crate) async fn list(request: AuthorizedRequest) -> ApiResult {
@@ -97,9 +99,7 @@ pub(crate) async fn list(request: AuthorizedRequest) -> ApiResult {
 
 pub(crate) async fn revoke(request: AuthorizedRequest) -> ApiResult {
     let (app, actor, id) = (request.app.clone(), request.actor().to_owned(), request.parameter("id").to_owned());
-    blocking(move || {
-        app.engine.revoke_person_key(&actor, &id)?;
-        Ok(StatusCode::NO_CONTENT.into_response())
-    })
-    .await?
+    let act = blocking(move || app.engine.revoke_person_key(&actor, &id)).await??;
+    request.app.settle(act).await;
+    Ok(StatusCode::NO_CONTENT.into_response())
 }

@@ -3,9 +3,10 @@
 use axum::body::Bytes;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
-use rarely_live::{Objection, Role};
+use rarely_live::{Engine, Objection, Role};
 use rarely_policy::PolicyDocument;
 use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 use utoipa::ToSchema;
 
 use crate::body::{self, BodyFormat};
@@ -60,16 +61,29 @@ pub(crate) async fn register(mut request: AuthorizedRequest) -> ApiResult {
         BodyFormat::Json => body::parse::<Registration>(&bytes)?.document,
         _ => text(&bytes)?,
     };
-    let (app, actor, seed) = (request.app.clone(), request.actor().to_owned(), random_seed()?);
-    blocking(move || {
-        check_document(&text)?;
-        let before = app.engine.committed();
-        let handle = app.engine.register(&actor, &text, seed)?;
-        let status = if handle.id > before { StatusCode::CREATED } else { StatusCode::OK };
-        let view = PolicyView::new(&handle, &handle.live.lock(), app.engine.now_ms());
-        Ok(json(status, &view))
-    })
-    .await?
+    let name = check_document(&text)?;
+    let NewPolicy { created, view, .. } = request.app.register(request.actor(), text, &name).await?;
+    Ok(json(if created { StatusCode::CREATED } else { StatusCode::OK }, &view))
+}
+
+/// A policy that is registered.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct NewPolicy {
+    /// Whether it was not registered before.
+    created: bool,
+    /// Its name.
+    pub(crate) name: String,
+    /// As the API returns it.
+    view: Json,
+}
+
+/// Registers a policy with this engine.
+pub(crate) fn register_here(engine: &Engine, actor: &str, document: &str) -> Result<NewPolicy, ProblemDetails> {
+    let before = engine.committed();
+    let handle = engine.register(actor, document, random_seed()?)?;
+    let view = PolicyView::new(&handle, &handle.live.lock(), engine.now_ms());
+    let view = serde_json::to_value(&view).map_err(|_| ProblemDetails::internal())?;
+    Ok(NewPolicy { created: handle.id > before, name: handle.name.clone(), view })
 }
 
 pub(crate) async fn amend(mut request: AuthorizedRequest) -> ApiResult {
@@ -91,17 +105,11 @@ pub(crate) async fn amend(mut request: AuthorizedRequest) -> ApiResult {
 }
 
 pub(crate) async fn list(request: AuthorizedRequest) -> ApiResult {
-    let now_ms = request.app.engine.now_ms();
     let grant = request.grant()?.clone();
-    let app = request.app.clone();
-    blocking(move || {
-        let handles = app.engine.policies().into_iter();
-        let seen = handles.filter(|handle| grant.allows(Role::Read, Some(&handle.name)));
-        let ListPart { items, next } = ListPart::of(&request, seen, |handle| handle.name.clone())?;
-        let brief = items.iter().map(|handle| PolicyBrief::new(handle, &handle.live.lock(), now_ms));
-        Ok(json(StatusCode::OK, &Policies { policies: brief.collect(), next }))
-    })
-    .await?
+    let all = request.app.summaries().await?.into_iter().map(|summary| summary.brief);
+    let seen = all.filter(|brief| grant.allows(Role::Read, Some(&brief.name)));
+    let ListPart { items, next } = ListPart::of(&request, seen, |brief| brief.name.clone())?;
+    Ok(json(StatusCode::OK, &Policies { policies: items, next }))
 }
 
 pub(crate) async fn one(request: AuthorizedRequest) -> ApiResult {
@@ -127,10 +135,12 @@ pub(crate) async fn version(request: AuthorizedRequest) -> ApiResult {
     Ok(json(StatusCode::OK, &VersionView::with_document(&live, version)))
 }
 
-/// Checks a policy document and the name of its policy.
-pub(crate) fn check_document(text: &str) -> Result<(), ProblemDetails> {
+/// Checks a policy document and the name of its policy, and returns that name.
+pub(crate) fn check_document(text: &str) -> Result<String, ProblemDetails> {
     let document = PolicyDocument::parse(text, "document")?;
-    check_name(document.policy()).map_err(|error| ProblemDetails::from(error).with_field("document.policy"))
+    let name = document.policy();
+    check_name(name).map_err(|error| ProblemDetails::from(error).with_field("document.policy"))?;
+    Ok(name.to_owned())
 }
 
 /// A response in JSON.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use rarely_error::Topic;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A problem document: what went wrong, where, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
@@ -45,6 +45,19 @@ impl ProblemDetails {
             remedy: None,
             retry_after: None,
         }
+    }
+
+    /// The problem that another replica told.
+    pub(crate) fn told(status: StatusCode, body: &[u8], retry_after: Option<&str>) -> Self {
+        let told: Told = serde_json::from_slice(body).unwrap_or_default();
+        let mut problem = Self::new(status, told.detail);
+        if !told.kind.is_empty() {
+            problem.kind = told.kind.into();
+        }
+        problem.field = told.field.map(Into::into);
+        problem.remedy = told.remedy.map(Into::into);
+        problem.retry_after = retry_after.and_then(|seconds| seconds.parse().ok());
+        problem
     }
 
     /// A field of the request that is wrong: status 422.
@@ -117,6 +130,16 @@ impl ProblemDetails {
     pub fn retry_after(&self) -> Option<u64> {
         self.retry_after
     }
+}
+
+/// A problem document as another replica sends it.
+#[derive(Debug, Default, Deserialize)]
+struct Told {
+    #[serde(rename = "type", default)]
+    kind: String,
+    detail: String,
+    field: Option<String>,
+    remedy: Option<String>,
 }
 
 /// The name of a topic's place in `/docs`.

@@ -1,8 +1,19 @@
-//! One of several replicas of the service, which share a store in PostgreSQL. One of them owns the store and does the work; the
-//! others pass requests on to it, and take over when it ends.
+//! One of several replicas of the service, which share a store in PostgreSQL. Each chain of the store is owned by one of them, which does the
+//! work of its policies; the others pass requests on to it, and take over when it ends.
+//!
+//! | module | what it is about |
+//! |---|---|
+//! | `target` | which chain a request is about |
+//! | `links`, `forward` | who owns which chain; passing requests on, and asking other owners |
+//! | `ownership`, `balance` | taking a chain and working for it; how chains are shared out |
+//! | `chains` | the other chains, as the owner of one sees them |
 
+mod balance;
+mod chains;
 mod forward;
+mod links;
 mod ownership;
+mod target;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -11,8 +22,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use axum::Router;
+use axum::body::to_bytes;
 use axum::extract::{Request, State};
-use axum::http::{HeaderName, StatusCode};
+use axum::http::{HeaderName, StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
 use rarely_live::engine::EngineOptions;
 use rarely_live::replay::EVENT_EDITION;
@@ -24,8 +36,9 @@ use tower::ServiceExt as _;
 use crate::app::{App, ServiceSettings};
 use crate::base_path::BasePath;
 use crate::client_origin::ClientOrigin;
+use crate::division::{ChainRequest, answer};
 use crate::health::Health;
-use crate::limits::IN_FLIGHT;
+use crate::limits::{BODY_BYTES, IN_FLIGHT};
 use crate::middleware::{self, set_headers};
 use crate::network_settings::SharedNetworkSettings;
 use crate::openid::{OpenIdOptions, OpenIdProvider};
@@ -35,8 +48,14 @@ use crate::reload::{Hangups, Reloader};
 use crate::serve::{
     Front, Ready, SHUTDOWN_SECONDS, ServeError, ServeOptions, Signals, certificate, relying_party, start_traces,
 };
+use balance::Balance;
+use chains::SERVICE;
 use forward::{Forwarder, OwnerChange};
-use ownership::Ownership;
+use links::Links;
+use ownership::{Ownership, OwnershipThreads};
+use target::Target;
+
+pub(crate) use chains::Chains;
 
 /// The header by which replicas know each other: the secret in the database, and how the request came. A request that has it
 /// is not passed on again.
@@ -53,6 +72,8 @@ pub struct ReplicaOptions {
     pub term: Duration,
     /// PEM file of the authorities that sign the certificates of replicas; without it, those that browsers trust.
     pub authorities: Option<PathBuf>,
+    /// Over how many chains policies are spread, beside the service's own. There may be more already.
+    pub chains: u64,
 }
 
 /// Who does the work.
@@ -77,8 +98,7 @@ impl LogOwner {
 
 /// What every request of a replica shares.
 struct Replica {
-    log_owner: watch::Receiver<Arc<LogOwner>>,
-    forwarder: Forwarder,
+    links: Arc<Links>,
     secret: String,
     version: &'static str,
     network: SharedNetworkSettings,
@@ -129,10 +149,10 @@ pub(crate) async fn serve(
     let with_tls = secure || relying_party.as_ref().is_some_and(|known| known.origin.starts_with("https:"));
     let advertised = advertised(replica.advertise, address, secure)?;
     let forwarder = Forwarder::new(store.secret(), replica.authorities.as_deref())?;
-    let (publish, log_owner) = watch::channel(Arc::new(LogOwner::Nobody("this replica is starting".to_owned())));
+    let store = Arc::new(store);
+    let links = Arc::new(Links::new(forwarder, store.clone()));
     let shared = Arc::new(Replica {
-        log_owner: log_owner.clone(),
-        forwarder,
+        links: links.clone(),
         secret: store.secret().to_owned(),
         version,
         network: network.clone(),
@@ -147,7 +167,10 @@ pub(crate) async fn serve(
     let stopping = Arc::new(AtomicBool::new(false));
     let handle = front.handle.clone();
     let ownership = Ownership {
-        store,
+        store: store.chain(SERVICE),
+        links: links.clone(),
+        balance: Arc::new(Balance::new(replica_id()?)),
+        chains: replica.chains,
         advertised,
         term: replica.term,
         engine,
@@ -164,22 +187,24 @@ pub(crate) async fn serve(
         notifications,
         provider,
         address,
-        publish,
+        publish: watch::Sender::new(Arc::new(LogOwner::Nobody("this replica is starting".to_owned()))),
         stopping: stopping.clone(),
         runtime: tokio::runtime::Handle::current(),
     };
     let ended = handle.clone();
     let owning = tokio::task::spawn_blocking(move || {
-        let owned = ownership.run(progress, ready);
+        let owned = OwnershipThreads::run(ownership, progress, ready);
         // If it cannot go on, the service ends too, and says why.
         ended.graceful_shutdown(Some(Duration::from_secs(1)));
         owned
     });
-    let (closing, seen) = (handle, log_owner.clone());
+    let closing = handle;
     let stopper = tokio::spawn(async move {
         signals.wait().await;
-        if let LogOwner::Own { app, .. } = &**seen.borrow() {
-            app.close();
+        for owner in links.chains().into_iter().filter_map(|chain| links.owner(chain)) {
+            if let LogOwner::Own { app, .. } = &**owner.borrow() {
+                app.close();
+            }
         }
         closing.graceful_shutdown(Some(Duration::from_secs(SHUTDOWN_SECONDS)));
     });
@@ -240,12 +265,31 @@ fn advertised(named: Option<String>, address: SocketAddr, secure: bool) -> Resul
     }
 }
 
+/// The random id of this replica.
+fn replica_id() -> Result<String, ServeError> {
+    let mut id = [0; 16];
+    getrandom::fill(&mut id).map_err(|error| ServeError::Server(std::io::Error::other(error.to_string())))?;
+    Ok(format!("{:032x}", u128::from_be_bytes(id)))
+}
+
 /// Does a request here, or passes it on.
 async fn dispatch(State(replica): State<Arc<Replica>>, mut request: Request) -> Response {
     let from_replica = replica.take_forwarded(&mut request);
-    let log_owner = replica.log_owner.borrow().clone();
-    match &*log_owner {
+    let chain = if replica.links.is_divided() {
+        match replica.chain_of(&mut request, from_replica).await {
+            Ok(chain) => chain,
+            Err(response) => return *response,
+        }
+    } else {
+        SERVICE
+    };
+    let Some(log_owner) = replica.links.owner(chain) else { return no_chain(chain) };
+    let owner_now = log_owner.borrow().clone();
+    match &*owner_now {
         LogOwner::Own { router, lease, .. } if lease.is_valid() => {
+            if let Some(Below(uri)) = request.extensions_mut().remove::<Below>() {
+                *request.uri_mut() = uri;
+            }
             let Ok(response) = router.clone().oneshot(request).await;
             response
         }
@@ -255,9 +299,9 @@ async fn dispatch(State(replica): State<Arc<Replica>>, mut request: Request) -> 
                 return with_headers(ProblemDetails::busy().into_response());
             };
             let (started, method) = (Instant::now(), request.method().clone());
-            let origin = replica.origin(&request);
-            let change = OwnerChange { log_owner: replica.log_owner.clone(), owner: owner.clone() };
-            let passed = replica.forwarder.pass_on(request, owner, &origin, change).await;
+            let origin = request.extensions_mut().remove().unwrap_or_else(|| replica.origin(&request));
+            let change = OwnerChange { log_owner: log_owner.clone(), owner: owner.clone() };
+            let passed = replica.links.forwarder.pass_on(request, owner, &origin, change).await;
             let response = passed.unwrap_or_else(|problem| with_headers(problem.into_response()));
             // The owner knows the route, and its line has the same id.
             middleware::log(&method, "passed on", response.status(), started.elapsed(), &origin);
@@ -268,6 +312,10 @@ async fn dispatch(State(replica): State<Arc<Replica>>, mut request: Request) -> 
         LogOwner::Own { .. } => no_owner("this replica has not renewed its lease in time"),
     }
 }
+
+/// The address of a request below the path of its chain, as the owner's router knows it.
+#[derive(Clone)]
+struct Below(Uri);
 
 impl Replica {
     /// Whether another replica has passed this request on. It then comes from the client that the replica names.
@@ -282,6 +330,67 @@ impl Replica {
         true
     }
 
+    /// The chain that a request is about; or the response, if no router has one.
+    async fn chain_of(&self, request: &mut Request, from_replica: bool) -> Result<u64, Box<Response>> {
+        let told = request.extensions().get::<ClientOrigin>().cloned();
+        let origin = told.unwrap_or_else(|| self.origin(request));
+        let problem = |problem: ProblemDetails| Box::new(with_headers(problem.into_response()));
+        let chain = match Target::of(request.method(), request.uri(), &origin.base_path) {
+            Target::Service => SERVICE,
+            Target::Policy(name) => self.links.placement(&name).await.map_err(problem)?,
+            Target::Asked(chain) if from_replica => return Err(Box::new(self.answer(chain, request).await)),
+            Target::Chain { number, .. } if self.links.owner(number).is_none() => {
+                return Err(Box::new(no_chain(number)));
+            }
+            Target::Chain { number, below } => {
+                let base_path = origin.base_path.below(&format!("/chains/{number}"));
+                let query = request.uri().query().map_or_else(String::new, |query| format!("?{query}"));
+                let uri = Uri::try_from(format!("{below}{query}")).map_err(|_| problem(ProblemDetails::internal()))?;
+                if matches!(
+                    &**self.links.owner(number).ok_or_else(|| Box::new(no_chain(number)))?.borrow(),
+                    LogOwner::Own { .. }
+                ) {
+                    request.extensions_mut().insert(Below(uri));
+                    request.extensions_mut().insert(ClientOrigin { base_path: Arc::new(base_path), ..origin });
+                    return Ok(number);
+                }
+                number
+            }
+            Target::Asked(_) | Target::Nothing => {
+                let problem =
+                    ProblemDetails::new(StatusCode::NOT_FOUND, "below the path of a chain there is only its log");
+                return Err(Box::new(with_headers(
+                    problem.with_remedy("leave `/chains/…` out to change something").into_response(),
+                )));
+            }
+        };
+        request.extensions_mut().insert(origin);
+        Ok(chain)
+    }
+
+    /// Answers the owner of another chain.
+    async fn answer(&self, chain: u64, request: &mut Request) -> Response {
+        let asked = async {
+            let body = to_bytes(std::mem::take(request.body_mut()), BODY_BYTES).await;
+            let body = body.map_err(|_| ProblemDetails::internal())?;
+            let asked: ChainRequest = serde_json::from_slice(&body).map_err(|error| {
+                ProblemDetails::new(
+                    StatusCode::BAD_REQUEST,
+                    format!("another replica asks what this version does not know: {error}"),
+                )
+            })?;
+            let log_owner = self.links.owner(chain).map(|owner| owner.borrow().clone());
+            match log_owner.as_deref() {
+                Some(LogOwner::Own { app, lease, .. }) if lease.is_valid() => answer(app, asked).await,
+                _ => Err(unowned("another replica owns the log now")),
+            }
+        };
+        with_headers(match asked.await {
+            Ok(answer) => json(StatusCode::OK, &answer),
+            Err(problem) => problem.into_response(),
+        })
+    }
+
     fn origin(&self, request: &Request) -> ClientOrigin {
         let trusted = &self.network.get().trusted_proxies;
         ClientOrigin::of(request.extensions(), request.headers(), trusted, self.secure, &self.base_path)
@@ -289,12 +398,19 @@ impl Replica {
 }
 
 fn no_owner(reason: &str) -> Response {
+    with_headers(unowned(reason).into_response())
+}
+
+fn unowned(reason: &str) -> ProblemDetails {
     let problem = ProblemDetails::new(
         StatusCode::SERVICE_UNAVAILABLE,
         format!("no replica of the service owns the log at the moment: {reason}"),
     );
-    let problem = problem.with_remedy("send the request again; a request with a key is done once").with_retry_after(1);
-    with_headers(problem.into_response())
+    problem.with_remedy("send the request again; a request with a key is done once").with_retry_after(1)
+}
+
+fn no_chain(chain: u64) -> Response {
+    with_headers(ProblemDetails::new(StatusCode::NOT_FOUND, format!("there is no chain {chain}")).into_response())
 }
 
 fn with_headers(mut response: Response) -> Response {

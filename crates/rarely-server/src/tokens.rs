@@ -102,13 +102,15 @@ pub(crate) async fn create(mut request: AuthorizedRequest) -> ApiResult {
     let (token, mut grant) = TokenGrant::new(random, name, roles, policies, expires_ms);
     grant.person = person;
     let (app, actor, id) = (request.app.clone(), request.actor().to_owned(), grant.id.clone());
-    blocking(move || {
-        app.engine.create_token(&actor, grant)?;
+    let (act, made) = blocking(move || {
+        let act = app.engine.create_token(&actor, grant)?;
         let tokens = app.engine.tokens();
         let kept = tokens.get(&id).map(TokenView::from).ok_or_else(ProblemDetails::internal)?;
-        Ok(json(StatusCode::CREATED, &TokenMade { token, kept }))
+        Ok::<_, ProblemDetails>((act, json(StatusCode::CREATED, &TokenMade { token, kept })))
     })
-    .await?
+    .await??;
+    request.app.settle(act).await;
+    Ok(made)
 }
 
 /// Checks a request. Returns the lifetime of the token in milliseconds.
@@ -154,9 +156,7 @@ pub(crate) async fn list(request: AuthorizedRequest) -> ApiResult {
 
 pub(crate) async fn revoke(request: AuthorizedRequest) -> ApiResult {
     let (app, actor, id) = (request.app.clone(), request.actor().to_owned(), request.parameter("id").to_owned());
-    blocking(move || {
-        app.engine.revoke_token(&actor, &id)?;
-        Ok(StatusCode::NO_CONTENT.into_response())
-    })
-    .await?
+    let act = blocking(move || app.engine.revoke_token(&actor, &id)).await??;
+    request.app.settle(act).await;
+    Ok(StatusCode::NO_CONTENT.into_response())
 }

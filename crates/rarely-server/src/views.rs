@@ -7,30 +7,44 @@ use rarely_live::{LivePolicy, ProposalRecord, ProposalStatus, Signer, Version, V
 use rarely_output::utc;
 use rarely_review::Verdict;
 use rarely_store::Hash;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use utoipa::ToSchema;
 
 /// A policy, in short.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub(crate) struct PolicyBrief {
     /// The name of the policy.
-    name: String,
+    pub(crate) name: String,
     /// The version in force.
-    version: u64,
+    pub(crate) version: u64,
     /// The rule in force, in words.
-    words: Vec<String>,
+    pub(crate) words: Vec<String>,
     /// Whether exploration and changes are stopped.
-    stopped: bool,
+    pub(crate) stopped: bool,
     /// The number of decisions.
-    decisions: u64,
+    pub(crate) decisions: u64,
     /// The number of outcomes, of decisions made here and elsewhere; `waiting` says which of them are not learned yet.
-    outcomes: u64,
+    pub(crate) outcomes: u64,
     /// Decisions without an outcome after the outcome window.
     unanswered: u64,
     /// The open proposal.
     #[serde(skip_serializing_if = "Option::is_none")]
     open_proposal: Option<u64>,
+}
+
+/// A policy as the owner of its chain tells the owners of other chains: what the list of policies shows.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct PolicySummary {
+    pub(crate) brief: PolicyBrief,
+    /// When the version in force came into force.
+    pub(crate) since_ms: u64,
+    /// Decisions without an outcome after the outcome window; `None` if there is no window.
+    pub(crate) unanswered: Option<u64>,
+    /// The open proposal.
+    pub(crate) open: Option<ProposalRecord>,
+    /// The signatures that it needs.
+    pub(crate) needed: usize,
 }
 
 /// A policy.
@@ -279,6 +293,20 @@ impl PolicyBrief {
             outcomes: state.counts.outcomes(),
             unanswered: unanswered.unwrap_or(0),
             open_proposal: live.open_proposal().map(|open| open.number),
+        }
+    }
+}
+
+impl PolicySummary {
+    pub(crate) fn new(handle: &PolicyHandle, live: &LivePolicy, now_ms: u64) -> Self {
+        let unanswered = live.state().counts.unanswered.as_ref();
+        let open = live.open_proposal();
+        Self {
+            brief: PolicyBrief::new(handle, live, now_ms),
+            since_ms: live.version().time_ms,
+            unanswered: unanswered.map(|unanswered| unanswered.overdue(now_ms).iter().sum()),
+            needed: open.map_or(0, |open| live.signatures_needed_for(open)),
+            open: open.cloned(),
         }
     }
 }

@@ -127,6 +127,10 @@ impl Applier {
             }
             Event::Reviewed(_) | Event::KeyReplaced(_) | Event::ClockCorrected(_) => {}
             note if note.is_note() => {}
+            Event::Followed(followed) => {
+                self.note(entry, &followed.act, touched);
+                *self.published.followed.write().unwrap_or_else(PoisonError::into_inner) = followed.number;
+            }
             Event::TokenCreated(_) | Event::TokenRevoked(_) => {
                 let tokens = Arc::new(self.state.tokens().clone());
                 *self.published.tokens.write().unwrap_or_else(PoisonError::into_inner) = tokens;

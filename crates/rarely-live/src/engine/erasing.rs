@@ -99,6 +99,23 @@ impl Engine {
         Ok(Erasure { events, scrubbed, ..erasure })
     }
 
+    /// Those of these people of whom there are records.
+    ///
+    /// # Errors
+    /// [`ChangeError`] if the store cannot be read.
+    pub fn with_records(&self, names: &[String]) -> Result<Vec<String>, ChangeError> {
+        let store = |error| ChangeError::Store(Arc::new(error));
+        let log = self.log().as_ref();
+        let Some(secret) = log.subject_secret().map_err(store)? else { return Ok(Vec::new()) };
+        let mut known = Vec::new();
+        for name in names {
+            if self.subjects.of_digest(log, &Subject::digest(&secret, name)).map_err(store)?.is_some() {
+                known.push(name.clone());
+            }
+        }
+        Ok(known)
+    }
+
     fn people_named(&self, names: &[String]) -> Result<Vec<Arc<OpenSubject>>, ChangeError> {
         let store = |error| ChangeError::Store(Arc::new(error));
         let log = self.log().as_ref();

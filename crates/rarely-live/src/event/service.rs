@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rarely_store::Head;
 use serde::{Deserialize, Serialize};
 
-use super::{Archived, ClockCorrected, ClockJumped, Event, PersonErased};
+use super::{Archived, ClockCorrected, ClockJumped, Covered, Event, PersonErased};
 use crate::token::Role;
 
 /// An access token was revoked.
@@ -142,6 +142,7 @@ impl Event {
                 | Self::DecisionRead(_)
                 | Self::Recovered(_)
                 | Self::BackupRestored(_)
+                | Self::Covered(_)
         )
     }
 
@@ -227,6 +228,20 @@ impl Event {
                     "Records from event {first} to event {last} were archived in {} by {person}: those of {decisions} decisions. What was learned stays in the sums.",
                     file.name
                 )
+            }
+            Self::Followed(followed) => {
+                let act = followed.act.service_sentence().unwrap_or_default();
+                format!(
+                    "Event {} of the service, by {}, holds here from now on: {act}",
+                    followed.number, followed.actor
+                )
+            }
+            Self::Covered(Covered { chains }) => {
+                let ends: Vec<String> = chains
+                    .iter()
+                    .map(|covered| format!("chain {} had {} events", covered.chain, covered.size))
+                    .collect();
+                format!("Other chains had come so far: {}.", ends.join(", "))
             }
             Self::BackupRestored(BackupRestored { by, reason, from, to }) => format!(
                 "{by} restored a backup: the log went back from event {} to event {}. Reason: {reason}",

@@ -8,16 +8,16 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use maud::html;
 use rarely_live::Role;
-use rarely_live::engine::{ErasedStatistics, Erasure};
 use serde::Deserialize;
 
+use super::Dashboard;
 use super::format::plural;
 use super::layout::{PageLayout, csrf};
 use super::page_error::PageError;
 use super::service::pages;
 use super::visitor::Visitor;
-use super::{Dashboard, blocking};
-use crate::erasures::{StatisticsChoice, check_subject};
+use crate::division::EraseRequest;
+use crate::erasures::{ErasureView, StatisticsChoice, check_subject};
 use crate::limits::{TEXT_CHARACTERS, check_text};
 
 /// Where the page is.
@@ -46,22 +46,23 @@ pub(super) async fn erase(
 ) -> Result<Response, PageError> {
     visitor.check_form(&form.csrf)?;
     dashboard.app.authorize(&visitor.grant, Role::Admin, None)?;
-    let (engine, who) = (dashboard.app.engine.clone(), visitor.grant.clone());
-    let statistics: ErasedStatistics = form.statistics.into();
-    let (subject, reason) = (form.subject.clone(), form.reason.clone());
-    let erased = blocking(move || {
-        check_subject(Some(&subject))?;
-        check_text("reason", &reason)?;
-        Ok(engine.erase((&who.name, &who.person_id()), &[subject], &reason, statistics)?)
-    });
-    Ok(page(&dashboard, &visitor, Some((&erased.await, &form))))
+    Ok(page(&dashboard, &visitor, Some((&try_erase(&dashboard, &visitor, &form).await, &form))))
+}
+
+async fn try_erase(dashboard: &Dashboard, visitor: &Visitor, form: &ErasureForm) -> Result<ErasureView, PageError> {
+    check_subject(Some(&form.subject))?;
+    check_text("reason", &form.reason)?;
+    let (actor, person) = (visitor.grant.name.clone(), visitor.person());
+    let (subjects, reason) = (vec![form.subject.clone()], form.reason.clone());
+    let request = EraseRequest { actor, person, subjects, reason, statistics: form.statistics };
+    Ok(dashboard.app.erase(request).await?)
 }
 
 /// The page, with what became of a form. The input of one that was not accepted is kept.
 fn page(
     dashboard: &Dashboard,
     visitor: &Visitor,
-    sent: Option<(&Result<Erasure, PageError>, &ErasureForm)>,
+    sent: Option<(&Result<ErasureView, PageError>, &ErasureForm)>,
 ) -> Response {
     let result = sent.map(|(result, _)| result);
     let rejected = sent.filter(|(result, _)| result.is_err()).map(|(_, form)| form);

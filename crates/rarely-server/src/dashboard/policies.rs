@@ -7,7 +7,6 @@ use axum::extract::{Query, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 use rarely_live::Role;
-use rarely_live::engine::PolicyHandle;
 use serde::Deserialize;
 
 use super::format::{age, count, plural};
@@ -15,9 +14,10 @@ use super::layout::{PageLayout, TableCell, csrf, table};
 use super::page_error::PageError;
 use super::visitor::Visitor;
 use super::waiting::waiting as waits_for;
-use super::{Dashboard, address, blocking, percent_encoded};
+use super::{Dashboard, address, percent_encoded};
 use crate::limits::check_document_size;
-use crate::policies::{check_document, random_seed};
+use crate::policies::{NewPolicy, check_document};
+use crate::views::{PolicyBrief, PolicySummary};
 
 /// Policies per page.
 const ON_A_PAGE: usize = 100;
@@ -52,8 +52,8 @@ pub(super) async fn show(
     State(dashboard): State<Arc<Dashboard>>,
     visitor: Visitor,
     Query(search): Query<Search>,
-) -> Response {
-    page(&dashboard, &visitor, &search, None).into_response()
+) -> Result<Response, PageError> {
+    Ok(page(&dashboard, &visitor, &search, None).await?.into_response())
 }
 
 /// `POST /`.
@@ -67,47 +67,38 @@ pub(super) async fn register(
     // Browsers submit CRLF line ends; documents have LF.
     let text = form.document.replace("\r\n", "\n");
     match try_register(&dashboard, &visitor, text.clone()).await {
-        Ok(handle) => Ok(Redirect::to(&address(&handle.name, "?done=registered")).into_response()),
+        Ok(new) => Ok(Redirect::to(&address(&new.name, "?done=registered")).into_response()),
         Err(error) => {
-            let page = page(&dashboard, &visitor, &Search::default(), Some((&text, &error)));
+            let page = page(&dashboard, &visitor, &Search::default(), Some((&text, &error))).await?;
             Ok((error.status(), page).into_response())
         }
     }
 }
 
-async fn try_register(
-    dashboard: &Arc<Dashboard>,
-    visitor: &Visitor,
-    text: String,
-) -> Result<Arc<PolicyHandle>, PageError> {
+async fn try_register(dashboard: &Arc<Dashboard>, visitor: &Visitor, text: String) -> Result<NewPolicy, PageError> {
     check_document_size(&text)?;
-    let (engine, name, seed) = (dashboard.app.engine.clone(), visitor.grant.name.clone(), random_seed()?);
-    blocking(move || {
-        check_document(&text)?;
-        Ok(engine.register(&name, &text, seed)?)
-    })
-    .await
+    let name = check_document(&text)?;
+    Ok(dashboard.app.register(&visitor.grant.name, text, &name).await?)
 }
 
-fn page(
+async fn page(
     dashboard: &Dashboard,
     visitor: &Visitor,
     search: &Search,
     rejected: Option<(&str, &PageError)>,
-) -> impl IntoResponse + use<> {
+) -> Result<impl IntoResponse + use<>, PageError> {
     let wanted = search.q.as_deref().unwrap_or_default().trim().to_lowercase();
-    let all = dashboard.app.engine.policies();
-    let seen: Vec<&Arc<PolicyHandle>> = all.iter().filter(|handle| visitor.may(Role::Read, &handle.name)).collect();
-    let waits = |handle: &PolicyHandle| handle.live.lock().open_proposal().is_some();
-    let waiting = seen.iter().filter(|handle| waits(handle)).count();
-    let fits = |handle: &&&Arc<PolicyHandle>| {
-        handle.name.to_lowercase().contains(&wanted) && (search.waiting.is_none() || waits(handle))
+    let all = dashboard.app.summaries().await?;
+    let seen: Vec<&PolicySummary> = all.iter().filter(|policy| visitor.may(Role::Read, &policy.brief.name)).collect();
+    let waiting = seen.iter().filter(|policy| policy.open.is_some()).count();
+    let fits = |policy: &&&PolicySummary| {
+        policy.brief.name.to_lowercase().contains(&wanted) && (search.waiting.is_none() || policy.open.is_some())
     };
-    let found: Vec<&Arc<PolicyHandle>> = seen.iter().filter(fits).copied().collect();
+    let found: Vec<&PolicySummary> = seen.iter().filter(fits).copied().collect();
     let pages = found.len().div_ceil(ON_A_PAGE).max(1);
     let at = search.page.unwrap_or(1).clamp(1, pages);
     let shown = found.iter().skip((at - 1) * ON_A_PAGE).take(ON_A_PAGE);
-    let rows: Vec<Vec<TableCell>> = shown.map(|handle| row(handle, dashboard.now_ms())).collect();
+    let rows: Vec<Vec<TableCell>> = shown.map(|policy| row(policy, dashboard.now_ms())).collect();
     let content = html! {
         h1 { "Policies" }
         @if search.is_first() && !seen.is_empty() { (waits_for(visitor, &seen, dashboard.now_ms())) }
@@ -134,34 +125,31 @@ fn page(
         }
         @if visitor.grant.allows(Role::Admin, None) { (registration(visitor, rejected)) }
     };
-    PageLayout::of(dashboard, visitor, "Policies").html(&content)
+    Ok(PageLayout::of(dashboard, visitor, "Policies").html(&content))
 }
 
-fn row(handle: &PolicyHandle, now_ms: u64) -> Vec<TableCell> {
-    let live = handle.live.lock();
-    let (state, version, document) = (live.state(), live.version(), live.document());
-    let words = version.rule.words(document);
-    let unanswered = state.counts.unanswered.as_ref().map(|unanswered| unanswered.overdue(now_ms).iter().sum::<u64>());
-    let open = live.open_proposal().map(|proposal| proposal.number);
+fn row(policy: &PolicySummary, now_ms: u64) -> Vec<TableCell> {
+    let PolicyBrief { name, version, words, stopped, decisions, outcomes, .. } = &policy.brief;
+    let open = policy.open.as_ref().map(|proposal| proposal.number);
     vec![
         TableCell::Head(html! {
-            a href=(address(&handle.name, "")) { (handle.name) }
-            @if open.is_some() || state.stopped { ul.badges {
+            a href=(address(name, "")) { (name) }
+            @if open.is_some() || *stopped { ul.badges {
                 @if let Some(open) = open {
-                    li { a.badge.fair href=(address(&handle.name, &format!("/proposals/{open}"))) { "waits for a signature" } }
+                    li { a.badge.fair href=(address(name, &format!("/proposals/{open}"))) { "waits for a signature" } }
                 }
-                @if state.stopped { li { span.badge.bad { "stopped" } } }
+                @if *stopped { li { span.badge.bad { "stopped" } } }
             } }
         }),
         TableCell::Words(html! { ul {
             @for line in words.iter().take(LINES) { li { (line) } }
             @if words.len() > LINES { li.muted { "and " (plural((words.len() - LINES) as u64, "more line")) } }
         } }),
-        TableCell::number(count(version.number)),
-        TableCell::OneLine(html! { (age(version.time_ms, now_ms)) }),
-        TableCell::number(count(state.counts.decided.iter().sum())),
-        TableCell::number(count(state.counts.outcomes())),
-        TableCell::number(unanswered.map_or_else(|| "–".to_owned(), count)),
+        TableCell::number(count(*version)),
+        TableCell::OneLine(html! { (age(policy.since_ms, now_ms)) }),
+        TableCell::number(count(*decisions)),
+        TableCell::number(count(*outcomes)),
+        TableCell::number(policy.unanswered.map_or_else(|| "–".to_owned(), count)),
     ]
 }
 

@@ -1,14 +1,12 @@
 //! What waits for a visitor: proposals to sign, and policies that are stopped.
 
-use std::sync::Arc;
-
 use maud::{Markup, html};
-use rarely_live::engine::PolicyHandle;
 use rarely_live::{ProposalRecord, Role};
 
 use super::address;
 use super::format::{age, plural, time};
 use super::visitor::Visitor;
+use crate::views::PolicySummary;
 
 /// A proposal that is open.
 struct Waiting {
@@ -19,19 +17,19 @@ struct Waiting {
 }
 
 /// What waits for the visitor; nothing for somebody who signs nothing.
-pub(super) fn waiting(visitor: &Visitor, policies: &[&Arc<PolicyHandle>], now_ms: u64) -> Markup {
-    let own: Vec<&&Arc<PolicyHandle>> =
-        policies.iter().filter(|handle| visitor.may(Role::Review, &handle.name)).collect();
+pub(super) fn waiting(visitor: &Visitor, policies: &[&PolicySummary], now_ms: u64) -> Markup {
+    let own: Vec<&PolicySummary> =
+        policies.iter().filter(|policy| visitor.may(Role::Review, &policy.brief.name)).copied().collect();
     if own.is_empty() {
         return html! {};
     }
-    let mut open: Vec<Waiting> = own.iter().filter_map(|handle| waits(visitor, handle)).collect();
+    let mut open: Vec<Waiting> = own.iter().filter_map(|policy| waits(visitor, policy)).collect();
     // What expires first stands first.
     open.sort_by_key(|waiting| waiting.proposal.expires_ms);
     let (signed, unsigned): (Vec<Waiting>, Vec<Waiting>) =
         open.into_iter().partition(|waiting| waiting.signed_by_visitor);
     let stopped: Vec<&str> =
-        own.iter().filter(|handle| handle.live.lock().state().stopped).map(|handle| handle.name.as_str()).collect();
+        own.iter().filter(|policy| policy.brief.stopped).map(|policy| policy.brief.name.as_str()).collect();
     html! {
         section.waiting aria-labelledby="waits" {
             h2 #waits { "What waits for you" }
@@ -50,13 +48,12 @@ pub(super) fn waiting(visitor: &Visitor, policies: &[&Arc<PolicyHandle>], now_ms
     }
 }
 
-fn waits(visitor: &Visitor, handle: &PolicyHandle) -> Option<Waiting> {
-    let live = handle.live.lock();
-    let proposal = live.open_proposal()?.clone();
+fn waits(visitor: &Visitor, policy: &PolicySummary) -> Option<Waiting> {
+    let proposal = policy.open.clone()?;
     let person = visitor.person();
     Some(Waiting {
-        policy: handle.name.clone(),
-        needed: live.signatures_needed_for(&proposal),
+        policy: policy.brief.name.clone(),
+        needed: policy.needed,
         signed_by_visitor: proposal.signers.iter().any(|signer| signer.person_id() == person),
         proposal,
     })

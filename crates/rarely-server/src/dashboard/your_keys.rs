@@ -130,7 +130,8 @@ async fn enrolled(
     let passkey =
         passkey.map_err(|error| wrong(error.to_string(), "start again, with a passkey that verifies who you are"))?;
     let (engine, owner) = (dashboard.app.engine.clone(), visitor.grant.clone());
-    blocking(move || Ok(engine.register_own_passkey(&owner, passkey)?)).await?;
+    let act = blocking(move || Ok(engine.register_own_passkey(&owner, passkey)?)).await?;
+    dashboard.app.settle(act).await;
     Ok(())
 }
 
@@ -144,7 +145,10 @@ pub(super) async fn revoke(
     let (id, signature) = (form.id.clone(), form.signature(&visitor)?);
     let (engine, owner) = (dashboard.app.engine.clone(), visitor.grant.clone());
     match blocking(move || Ok(engine.revoke_own_key(&owner, &id, signature)?)).await {
-        Ok(_) => Ok(Redirect::to("/keys?done=revoked").into_response()),
+        Ok(act) => {
+            dashboard.app.settle(act).await;
+            Ok(Redirect::to("/keys?done=revoked").into_response())
+        }
         Err(error) => page(&dashboard, &visitor, None, Some(&error)),
     }
 }

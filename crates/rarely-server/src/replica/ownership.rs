@@ -1,19 +1,24 @@
-//! The thread that takes the lease when it is free, and does the work while it has it.
+//! The threads that take the leases of chains when they are free, and do the work while they have them: one for each chain.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use rarely_live::Engine;
 use rarely_live::engine::{EngineOptions, StartError};
-use rarely_live::event::EventError;
+use rarely_live::event::{CoveredChain, EventError};
 use rarely_live::replay::ReplayError;
 use rarely_store::{Lease, PostgresStore, Store, StoreError};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 use super::LogOwner;
+use super::balance::Balance;
+use super::chains::{Chains, SERVICE};
+use super::links::Links;
 use crate::app::{App, ServiceSettings};
 use crate::connections::Door;
 use crate::notifications::NotificationOptions;
@@ -22,9 +27,19 @@ use crate::serve::{Ready, ServeError, notify, upkeep};
 
 /// How often an owner checks whether it still is one.
 const TICK: Duration = Duration::from_millis(20);
+/// How often a chain looks whether the service did something. It is also told.
+const FOLLOW: Duration = Duration::from_millis(500);
+/// The service's own chain covers the others once in so many terms.
+const TERMS_PER_COVER: u32 = 6;
 
+/// What a replica needs to own a chain.
 pub(super) struct Ownership {
+    /// The chain.
     pub(super) store: PostgresStore,
+    pub(super) links: Arc<Links>,
+    pub(super) balance: Arc<Balance>,
+    /// How many chains are wanted beside the service's own.
+    pub(super) chains: u64,
     pub(super) advertised: String,
     pub(super) term: Duration,
     pub(super) engine: EngineOptions,
@@ -38,30 +53,128 @@ pub(super) struct Ownership {
     pub(super) runtime: Handle,
 }
 
-impl Ownership {
-    /// Runs until the service stops, or this replica cannot do the work for a reason that does not pass.
+/// The threads of all chains of a replica.
+pub(super) struct OwnershipThreads {
+    threads: Vec<JoinHandle<Result<(), ServeError>>>,
+}
+
+impl OwnershipThreads {
+    /// Runs until the service stops, or a chain cannot be owned for a reason that does not pass.
     pub(super) fn run(
+        service: Ownership,
+        progress: impl FnMut(u64) + Send + 'static,
+        ready: impl FnMut(&Ready<'_>) -> Result<(), String> + Send + 'static,
+    ) -> Result<(), ServeError> {
+        let plan = service.like(SERVICE);
+        let mut threads = Self { threads: Vec::new() };
+        threads.spawn(service, progress, ready)?;
+        let mut failed = None;
+        while !plan.is_stopping() && failed.is_none() {
+            threads.look_around(&plan)?;
+            std::thread::sleep((plan.term / 5).min(Duration::from_secs(1)));
+            failed = threads.threads.iter().position(JoinHandle::is_finished);
+        }
+        plan.stopping.store(true, Ordering::SeqCst);
+        // If it cannot be taken away, it expires.
+        drop(plan.store.withdraw(&plan.balance.id));
+        let ended = threads.threads.into_iter().map(|thread| {
+            thread.join().unwrap_or_else(|_| Err(ServeError::Server(std::io::Error::other("a thread panicked"))))
+        });
+        ended.collect::<Vec<_>>().into_iter().collect()
+    }
+
+    fn spawn(
+        &mut self,
+        ownership: Ownership,
+        progress: impl FnMut(u64) + Send + 'static,
+        ready: impl FnMut(&Ready<'_>) -> Result<(), String> + Send + 'static,
+    ) -> Result<(), ServeError> {
+        let chain = ownership.store.number();
+        ownership.links.add(chain, ownership.publish.subscribe());
+        let thread = std::thread::Builder::new().name(format!("owner-{chain}"));
+        self.threads.push(thread.spawn(move || ownership.run(progress, ready)).map_err(ServeError::Server)?);
+        Ok(())
+    }
+
+    /// Says that this replica is alive, counts the chains of all replicas, and takes part in chains that are new.
+    fn look_around(&mut self, plan: &Ownership) -> Result<(), ServeError> {
+        let (store, balance) = (&plan.store, &plan.balance);
+        let alive = if balance.is_fit() {
+            store.announce(&balance.id, &plan.advertised, plan.term)
+        } else {
+            store.withdraw(&balance.id).map(|()| Vec::new())
+        };
+        // If the database does not answer, or has the tables of an older version, everything stays as it is.
+        let Ok(chains) = store.chains(plan.term) else { return Ok(()) };
+        balance.count(&alive.unwrap_or_default(), &chains);
+        for chain in chains.iter().filter(|chain| plan.links.owner(chain.number).is_none()) {
+            self.spawn(plan.like(chain.number), |_| {}, |_| Ok(()))?;
+        }
+        Ok(())
+    }
+}
+
+impl Ownership {
+    /// The same for another chain.
+    fn like(&self, chain: u64) -> Self {
+        Self {
+            store: self.store.chain(chain),
+            links: self.links.clone(),
+            balance: self.balance.clone(),
+            chains: self.chains,
+            advertised: self.advertised.clone(),
+            term: self.term,
+            engine: self.engine.clone(),
+            settings: self.settings.clone(),
+            door: self.door.clone(),
+            notifications: self.notifications.clone(),
+            provider: self.provider.clone(),
+            address: self.address,
+            publish: watch::Sender::new(Arc::new(LogOwner::Nobody("this replica is starting".to_owned()))),
+            stopping: self.stopping.clone(),
+            runtime: self.runtime.clone(),
+        }
+    }
+
+    /// Runs until the service stops, or this replica cannot do the work for a reason that does not pass.
+    fn run(
         self,
         mut progress: impl FnMut(u64),
         mut ready: impl FnMut(&Ready<'_>) -> Result<(), String>,
     ) -> Result<(), ServeError> {
-        let mut id = [0; 16];
-        getrandom::fill(&mut id).map_err(|error| ServeError::Server(std::io::Error::other(error.to_string())))?;
-        let id = format!("{:032x}", u128::from_be_bytes(id));
         // Why this program cannot own this log, as far as it was said. It goes on to pass requests on.
         let mut told = String::new();
         let mut unreadable: Option<String> = None;
+        let mut free_since: Option<Instant> = None;
+        let pause = (self.term / 10).clamp(Duration::from_millis(50), Duration::from_secs(1));
         while !self.is_stopping() {
-            match self.store.lease(self.term) {
-                Ok(status) if status.expired => match self.take(&id, unreadable.as_deref()) {
+            let status = self.store.lease(self.term);
+            let is_free = status.as_ref().is_ok_and(|status| status.expired);
+            free_since = free_since.filter(|_| is_free).or_else(|| is_free.then(Instant::now));
+            match status {
+                Ok(status)
+                    if status.expired
+                        && free_since.is_some_and(|since| since.elapsed() < self.balance.patience(pause)) =>
+                {
+                    self.nobody("a replica with fewer chains takes over".to_owned());
+                }
+                Ok(status) if status.expired => match self.take(unreadable.as_deref()) {
                     Ok(Some(lease)) => {
-                        unreadable = self.own(lease, &mut progress, &mut ready)?;
+                        self.balance.took_one();
+                        let owned = self.own(lease, &mut progress, &mut ready);
+                        self.balance.lost_one();
+                        unreadable = owned?;
+                        self.balance.set_fit(unreadable.is_none());
+                        free_since = None;
+                        // Another replica may take what this one handed over.
+                        std::thread::sleep(pause);
                         continue;
                     }
                     // Another replica was quicker; the next round sees it.
                     Ok(None) => {}
                     Err(NotTaken::Passes(reason)) => self.nobody(reason),
                     Err(NotTaken::Unfit(reason)) => {
+                        self.balance.set_fit(false);
                         if told != reason {
                             tracing::warn!("this replica does not take the store over: {reason}");
                             told.clone_from(&reason);
@@ -75,17 +188,17 @@ impl Ownership {
                 Err(_) if self.publish.borrow().other().is_some() => {}
                 Err(error) => self.nobody(error.to_string()),
             }
-            std::thread::sleep((self.term / 10).clamp(Duration::from_millis(50), Duration::from_secs(1)));
+            std::thread::sleep(pause);
         }
         Ok(())
     }
 
     /// Takes the lease, unless this program cannot read the log.
-    fn take(&self, id: &str, unreadable: Option<&str>) -> Result<Option<Lease>, NotTaken> {
+    fn take(&self, unreadable: Option<&str>) -> Result<Option<Lease>, NotTaken> {
         if let Some(reason) = unreadable {
             return Err(NotTaken::Unfit(reason.to_owned()));
         }
-        self.store.acquire(id, &self.advertised, self.term).map_err(|error| match error {
+        self.store.acquire(&self.balance.id, &self.advertised, self.term).map_err(|error| match error {
             StoreError::NewerFormat { .. } | StoreError::NewerEvents { .. } => NotTaken::Unfit(unfit(&error)),
             error => NotTaken::Passes(format!("the lease cannot be taken: {error}")),
         })
@@ -124,30 +237,40 @@ impl Ownership {
             lease.release();
             return Err(ServeError::Refused(refused));
         }
-        if let Err(error) = engine.service_started(self.settings.version) {
-            engine.stop();
-            lease.release();
-            self.failed(&error);
-            return Ok(None);
-        }
+        let lease = Arc::new(lease);
+        let begun = engine.service_started(self.settings.version).map_err(Into::into);
+        let chains = match begun.and_then(|_| self.join(&engine, &lease)) {
+            Ok(chains) => chains,
+            Err(error) => {
+                engine.stop();
+                lease.release();
+                self.failed(error.as_ref());
+                return Ok(None);
+            }
+        };
         // From now on a replica with another key is refused.
         engine.sign_checkpoint();
+        let keeping = self.keep_together(&engine, &chains)?;
         let app = App::new(engine, self.settings.clone()).behind(self.door.clone());
-        let app = Arc::new(app.with_shared_openid(self.provider.clone()));
-        let lease = Arc::new(lease);
+        let app = Arc::new(app.with_shared_openid(self.provider.clone()).among(Some(chains)));
         let router = crate::router(app.clone());
         self.publish.send_replace(Arc::new(LogOwner::Own { router, app: app.clone(), lease: lease.clone() }));
-        tracing::info!(epoch = lease.epoch(), "this replica owns the store");
+        tracing::info!(chain = self.store.number(), epoch = lease.epoch(), "this replica owns the store");
         let upkeep = self.runtime.spawn(upkeep(app.clone()));
         let notifying = notify(&app, self.notifications.as_ref());
-        while lease.is_valid() && !self.is_stopping() && app.engine.fault().is_none() {
+        let mut handing_over = false;
+        while lease.is_valid() && !self.is_stopping() && app.engine.fault().is_none() && !handing_over {
             std::thread::sleep(TICK);
+            handing_over = self.balance.hands_one_over(self.term);
         }
         upkeep.abort();
-        let stopping = self.is_stopping() && lease.is_valid();
-        self.nobody(
-            if stopping { "the service is stopping" } else { "this replica has given its lease up" }.to_owned(),
-        );
+        let stopping = (self.is_stopping() || handing_over) && lease.is_valid();
+        self.nobody(match stopping {
+            true if handing_over => "another replica takes these policies over".to_owned(),
+            true => "the service is stopping".to_owned(),
+            false => "this replica has given its lease up".to_owned(),
+        });
+        keeping.end();
         app.close();
         if !stopping {
             let why = match app.engine.fault() {
@@ -170,6 +293,34 @@ impl Ownership {
         app.engine.stop();
         lease.release();
         Ok(None)
+    }
+
+    /// Makes the chain one of the service: what the service did holds in it, and the service knows where its policies are.
+    fn join(&self, engine: &Engine, lease: &Arc<Lease>) -> Result<Arc<Chains>, Box<dyn std::error::Error>> {
+        let chains = Chains::new(&self.store, lease.clone(), self.term, self.links.clone())?;
+        chains.divide(self.chains, engine)?;
+        chains.follow(engine)?;
+        Ok(Arc::new(chains))
+    }
+
+    /// Goes on to follow the service; the service's own chain covers the others.
+    fn keep_together(&self, engine: &Arc<Engine>, chains: &Arc<Chains>) -> Result<Regularly, ServeError> {
+        let (engine, chains) = (engine.clone(), chains.clone());
+        if chains.number() != SERVICE {
+            return Regularly::start("follower", FOLLOW, move || {
+                if let Err(error) = chains.follow(&engine) {
+                    tracing::warn!(chain = chains.number(), %error, "what the service did cannot be copied; it is tried again");
+                }
+            });
+        }
+        let mut covered = Vec::new();
+        Regularly::start("cover", self.term * TERMS_PER_COVER, move || {
+            let ends = chains.ends_beyond(&covered).unwrap_or_default();
+            if !ends.is_empty() && engine.cover(ends.clone()).is_ok() {
+                covered.retain(|known: &CoveredChain| ends.iter().all(|end| end.chain != known.chain));
+                covered.extend(ends);
+            }
+        })
     }
 
     /// Says why this replica did not begin to work. It tries again.
@@ -218,4 +369,28 @@ fn passes(error: &StartError) -> bool {
             | StoreError::Unreplicated { .. }
             | StoreError::Closed
     )
+}
+
+/// A thread that does something again and again.
+struct Regularly {
+    thread: JoinHandle<()>,
+    running: Sender<()>,
+}
+
+impl Regularly {
+    fn start(name: &str, pause: Duration, mut work: impl FnMut() + Send + 'static) -> Result<Self, ServeError> {
+        let (running, ended) = mpsc::channel::<()>();
+        let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || {
+            while ended.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+                work();
+            }
+        });
+        Ok(Self { thread: thread.map_err(ServeError::Server)?, running })
+    }
+
+    /// Lets it end, without waiting for the database.
+    fn end(self) {
+        drop(self.running);
+        drop(self.thread);
+    }
 }
