@@ -65,6 +65,19 @@ impl NoteKey {
         format!("{:08x}", self.id)
     }
 
+    /// The same key under another name, which may be of another log, and so with another id. A name is changed as by
+    /// [`NoteSigner::generate`].
+    ///
+    /// # Panics
+    /// If the name is empty.
+    #[must_use]
+    pub fn named(&self, name: &str) -> Self {
+        let name = allowed(name);
+        let encoded = self.text.splitn(3, '+').nth(2).unwrap_or_default();
+        let id = key_id(&name, &BASE64_STANDARD.decode(encoded).unwrap_or_default());
+        format!("{name}+{id:08x}+{encoded}").parse().expect("only the name of a valid key is changed")
+    }
+
     /// Whether it has signed this note.
     pub fn verdict(&self, note: &str) -> NoteVerdict {
         let Ok(parsed) = Note::from_bytes(note.as_bytes()) else { return NoteVerdict::Malformed };
@@ -177,9 +190,7 @@ impl NoteSigner {
     /// # Panics
     /// If the system has no random numbers.
     pub fn generate(name: &str) -> Self {
-        let name: String =
-            name.chars().map(|sign| if sign.is_whitespace() || sign == '+' { '-' } else { sign }).collect();
-        let (secret, _) = signed_note::generate_key(&mut OsRng, &name);
+        let (secret, _) = signed_note::generate_key(&mut OsRng, &allowed(name));
         Self::parse(&secret).expect("a key that was just generated is valid")
     }
 
@@ -194,6 +205,17 @@ impl NoteSigner {
         let public = ed25519_dalek::SigningKey::from_bytes(seed.try_into().ok()?).verifying_key();
         let key = signed_note::new_ed25519_verifier_key(name, &public).parse().ok()?;
         Some(Self { secret: secret.to_owned(), signer, key })
+    }
+
+    /// The same key under another name, as [`NoteKey::named`].
+    ///
+    /// # Panics
+    /// If the name is empty.
+    #[must_use]
+    pub fn named(&self, name: &str) -> Self {
+        let NoteKey { name, id, .. } = self.key.named(name);
+        let encoded = self.secret.splitn(5, '+').nth(4).unwrap_or_default();
+        Self::parse(&format!("PRIVATE+KEY+{name}+{id:08x}+{encoded}")).expect("only the name of a valid key is changed")
     }
 
     /// The private key as text. Whoever has it can sign.
@@ -220,6 +242,11 @@ impl NoteSigner {
         });
         String::from_utf8(signed.unwrap_or_default()).unwrap_or_default()
     }
+}
+
+/// A name without spaces and plus signs.
+fn allowed(name: &str) -> String {
+    name.chars().map(|sign| if sign.is_whitespace() || sign == '+' { '-' } else { sign }).collect()
 }
 
 impl fmt::Debug for NoteSigner {

@@ -3,8 +3,10 @@
 //! Every write is one statement, which calls a function of the schema: it checks the epoch of the lease, then writes, and the
 //! server commits. A program that is stopped at any moment therefore leaves no transaction open.
 
+mod chains;
 mod columns;
 mod lease;
+mod pool;
 mod read;
 mod schema;
 mod session;
@@ -25,26 +27,27 @@ use crate::postgres_address::PostgresAddress;
 use crate::signed_checkpoint::{CheckpointError, SignedCheckpoint};
 use crate::sqlite_log::{Durability, seal};
 use columns::EntryColumns;
+use pool::ReadPool;
 use session::{PATIENCE, Session, SessionError, Worker};
 
+pub use chains::ChainStatus;
 pub use lease::{Lease, LeaseStatus, PostgresStore};
 
 /// The newest format of the tables in PostgreSQL that this version reads and writes.
 pub const POSTGRES_FORMAT: u64 = schema::MIGRATIONS.len() as u64;
 
-/// The chain of the whole service. The tables have room for more.
-const CHAIN: i64 = 0;
+/// The chain of the service itself: tokens, people, and policies that were registered before there were others.
+const SERVICE: i64 = 0;
 
-/// Idle connections for reading that are kept open.
-const KEPT: usize = 8;
 /// Rows read at once where all are visited.
 const BLOCK: i64 = 16_384;
 
-/// The log as tables of a PostgreSQL database.
+/// A chain as a log, in tables of a PostgreSQL database.
 pub struct PostgresLog {
     worker: Arc<Worker>,
     address: Arc<PostgresAddress>,
     path: PathBuf,
+    chain: i64,
     id: String,
     reading: ReadSessions,
     writer: Option<Writer>,
@@ -52,7 +55,7 @@ pub struct PostgresLog {
 
 enum ReadSessions {
     /// Any connection will do.
-    Pool(Mutex<Vec<Arc<Session>>>),
+    Pool(Arc<ReadPool>),
     /// One transaction sees everything.
     Transaction(Arc<Session>),
 }
@@ -69,17 +72,26 @@ struct Writer {
 }
 
 impl PostgresLog {
-    /// Opens the log for reading as it is now, also while others write to it: later reads do not see later entries. Works at a
+    /// Opens the chain of the service itself for reading, as [`open_chain_read_only`](Self::open_chain_read_only).
+    ///
+    /// # Errors
+    /// As of [`open_chain_read_only`](Self::open_chain_read_only).
+    pub fn open_read_only(address: PostgresAddress) -> Result<Self, StoreError> {
+        Self::open_chain_read_only(address, 0)
+    }
+
+    /// Opens a chain for reading as it is now, also while others write to it: later reads do not see later entries. Works at a
     /// standby, too.
     ///
     /// # Errors
-    /// If there is no store, or it cannot be reached or has a newer format.
-    pub fn open_read_only(address: PostgresAddress) -> Result<Self, StoreError> {
+    /// If there is no such chain, or the database cannot be reached or has a newer format.
+    pub fn open_chain_read_only(address: PostgresAddress, chain: u64) -> Result<Self, StoreError> {
+        let chain = signed(chain).unwrap_or(i64::MAX);
         let (worker, path, address) = (Worker::start()?, address.path(), Arc::new(address));
         let (connecting, place) = (address.clone(), path.clone());
         let opened = worker.run(PATIENCE, async move {
             let session = Session::to_audit(&connecting).await?;
-            let described = schema::describe(&session, &place).await?;
+            let described = schema::describe(&session, &place, chain).await?;
             Ok((Arc::new(session), described))
         });
         let (session, described) = opened.map_err(|error| error.of("opening the store", &path))?;
@@ -87,27 +99,10 @@ impl PostgresLog {
             return Err(StoreError::CopyInterrupted { path });
         }
         let reading = ReadSessions::Transaction(session);
-        Ok(Self { worker, address, path, id: described.id, reading, writer: None })
+        Ok(Self { worker, address, path, chain, id: described.id, reading, writer: None })
     }
 
-    fn for_owner(
-        worker: &Arc<Worker>,
-        address: &Arc<PostgresAddress>,
-        id: String,
-        epoch: i64,
-        patience: Duration,
-        durability: Durability,
-    ) -> Result<Self, StoreError> {
-        let (session, acknowledged) = (Mutex::new(None), AtomicI64::new(0));
-        let writer = Writer { epoch, durability, patience, session, acknowledged };
-        let (worker, address, path) = (worker.clone(), address.clone(), address.path());
-        let log =
-            Self { worker, address, path, id, reading: ReadSessions::Pool(Mutex::default()), writer: Some(writer) };
-        log.reopen()?;
-        Ok(log)
-    }
-
-    /// The log's random id, assigned at creation: 32 hexadecimal digits. Copies have the same id.
+    /// The log's id: of the service's own chain 32 random hexadecimal digits, of another that with its number. Copies have the same id.
     pub fn id(&self) -> &str {
         &self.id
     }
@@ -119,7 +114,7 @@ impl PostgresLog {
 
     /// The stored snapshot, as the bytes of a snapshot file.
     pub(crate) fn snapshot(&self) -> Result<Option<Vec<u8>>, StoreError> {
-        self.read("reading the snapshot", |session| async move { read::snapshot(&session).await })
+        self.read("reading the snapshot", |session, chain| async move { read::snapshot(&session, chain).await })
     }
 
     /// Replaces the snapshot, or removes it.
@@ -127,11 +122,11 @@ impl PostgresLog {
         let (header, body) = snapshot.map_or((None, None), |(header, body)| (Some(header), Some(body)));
         // Not on the connection that appends: a large snapshot would hold it up.
         let (address, path) = (self.address.clone(), self.path.clone());
-        let Writer { epoch, durability, .. } = *self.writer()?;
+        let (chain, &Writer { epoch, durability, .. }) = (self.chain, self.writer()?);
         let kept = self.worker.run(PATIENCE * 10, async move {
             let session = Session::to_write(&address, "rarely snapshot", durability, PATIENCE).await?;
             let statement = "SELECT rarely.keep_snapshot($1, $2, $3, $4)";
-            session.write(statement, &[&CHAIN, &epoch, &header, &body]).await.map(drop)
+            session.write(statement, &[&chain, &epoch, &header, &body]).await.map(drop)
         });
         kept.map_err(|error| error.of("writing the snapshot", &path))
     }
@@ -139,10 +134,10 @@ impl PostgresLog {
     /// Removes all entries, keys, roots and checkpoints, and the snapshot.
     pub(crate) fn forget_everything(&self) -> Result<(), StoreError> {
         let (address, path) = (self.address.clone(), self.path.clone());
-        let Writer { epoch, durability, .. } = *self.writer()?;
+        let (chain, &Writer { epoch, durability, .. }) = (self.chain, self.writer()?);
         let forgotten = self.worker.run(PATIENCE * 10, async move {
             let session = Session::to_write(&address, "rarely restore", durability, PATIENCE).await?;
-            session.write_transaction(&schema::forget_everything(epoch)).await
+            session.write_transaction(&schema::forget_everything(chain, epoch)).await
         });
         forgotten.map_err(|error| error.of("removing the log that is replaced", &path))?;
         self.reopen()
@@ -157,7 +152,7 @@ impl PostgresLog {
     }
 
     /// Runs a query, on another connection if the first was lost.
-    fn read<R, F>(&self, what: &'static str, query: impl Fn(Arc<Session>) -> F) -> Result<R, StoreError>
+    fn read<R, F>(&self, what: &'static str, query: impl Fn(Arc<Session>, i64) -> F) -> Result<R, StoreError>
     where
         R: Send + 'static,
         F: Future<Output = Result<R, SessionError>> + Send + 'static,
@@ -165,25 +160,22 @@ impl PostgresLog {
         let fail = |error: SessionError| error.of(what, &self.path);
         let pool = match &self.reading {
             ReadSessions::Transaction(session) => {
-                return self.worker.run(PATIENCE, query(session.clone())).map_err(fail);
+                return self.worker.run(PATIENCE, query(session.clone(), self.chain)).map_err(fail);
             }
             ReadSessions::Pool(pool) => pool,
         };
         for attempt in 0.. {
-            let kept = pool.lock().unwrap_or_else(PoisonError::into_inner).pop();
-            let session = if let Some(session) = kept.filter(|session| !session.is_closed()) {
-                session
-            } else {
-                let address = self.address.clone();
-                let connected = self.worker.run(PATIENCE, async move { Session::to_read(&address).await });
-                Arc::new(connected.map_err(fail)?)
+            let session = match pool.take() {
+                Some(session) => session,
+                None => {
+                    let address = self.address.clone();
+                    let connected = self.worker.run(PATIENCE, async move { Session::to_read(&address).await });
+                    Arc::new(connected.map_err(fail)?)
+                }
             };
-            match self.worker.run(PATIENCE, query(session.clone())) {
+            match self.worker.run(PATIENCE, query(session.clone(), self.chain)) {
                 Ok(result) => {
-                    let mut pool = pool.lock().unwrap_or_else(PoisonError::into_inner);
-                    if pool.len() < KEPT {
-                        pool.push(session);
-                    }
+                    pool.keep(session);
                     return Ok(result);
                 }
                 // The connection is dropped.
@@ -195,7 +187,7 @@ impl PostgresLog {
     }
 
     /// Runs a statement that writes, on the one connection for that. After a failure that connection is closed.
-    fn write<R, F>(&self, what: &'static str, statement: impl FnOnce(Arc<Session>) -> F) -> Result<R, StoreError>
+    fn write<R, F>(&self, what: &'static str, statement: impl FnOnce(Arc<Session>, i64) -> F) -> Result<R, StoreError>
     where
         R: Send + 'static,
         F: Future<Output = Result<R, SessionError>> + Send + 'static,
@@ -206,7 +198,7 @@ impl PostgresLog {
             let said = "the database could not be reached again after a failure".to_owned();
             return Err(StoreError::Postgres { what, path: self.path.clone(), said });
         };
-        let written = self.worker.run(writer.patience, statement(session.clone()));
+        let written = self.worker.run(writer.patience, statement(session.clone(), self.chain));
         written.map_err(|error| {
             *kept = None;
             error.of(what, &self.path)
@@ -215,7 +207,8 @@ impl PostgresLog {
 
     fn read_checkpoints(&self, after: Option<u64>, last: bool) -> Result<Vec<SignedCheckpoint>, StoreError> {
         const WHAT: &str = "reading the checkpoints";
-        let notes = self.read(WHAT, move |session| async move { read::checkpoints(&session, after, last).await })?;
+        let notes = self
+            .read(WHAT, move |session, chain| async move { read::checkpoints(&session, chain, after, last).await })?;
         let parsed = notes.iter().map(|note| note.parse());
         parsed.collect::<Result<_, CheckpointError>>().map_err(|error| StoreError::Damaged {
             what: WHAT,
@@ -230,7 +223,7 @@ impl EventLog for PostgresLog {
         let Some(last) = entries.last() else { return Ok(()) };
         let (epoch, last) = (self.writer()?.epoch, last.entry.number);
         let columns = EntryColumns::of(entries).ok_or(StoreError::OutOfOrder { expected: 0, found: last })?;
-        self.write("appending events", |session| async move { columns.append(&session, epoch).await })?;
+        self.write("appending events", |session, chain| async move { columns.append(&session, chain, epoch).await })?;
         self.writer()?.acknowledged.store(signed(last).unwrap_or(i64::MAX), Ordering::SeqCst);
         Ok(())
     }
@@ -244,14 +237,14 @@ impl EventLog for PostgresLog {
         let writer = self.writer()?;
         let mut kept = writer.session.lock().unwrap_or_else(PoisonError::into_inner);
         *kept = None;
-        let (address, epoch, durability, patience) =
-            (self.address.clone(), writer.epoch, writer.durability, writer.patience);
+        let (address, chain) = (self.address.clone(), self.chain);
+        let &Writer { epoch, durability, patience, .. } = writer;
         let opened = self.worker.run(patience, async move {
-            let name = format!("rarely writer {CHAIN} {epoch}");
+            let name = format!("rarely writer {chain} {epoch}");
             let session = Session::to_write(&address, &name, durability, patience).await?;
-            barrier(&session, epoch).await?;
+            barrier(&session, chain, epoch).await?;
             // The barrier is acknowledged, so everything before it is replicated, also what was never acknowledged.
-            let head = read::head(&session).await?;
+            let head = read::head(&session, chain).await?;
             Ok((session, head))
         });
         let (session, head) = opened.map_err(|error| error.of(WHAT, &self.path))?;
@@ -266,25 +259,28 @@ impl EventLog for PostgresLog {
         if self.writer()?.session.lock().unwrap_or_else(PoisonError::into_inner).is_none() {
             self.reopen()?;
         }
-        self.write("writing to the database", |session| async move { barrier(&session, epoch).await })
+        self.write("writing to the database", |session, chain| async move { barrier(&session, chain, epoch).await })
     }
 
     fn head(&self) -> Result<Option<(u64, Hash)>, StoreError> {
-        self.read("reading the end of the log", |session| async move { read::head(&session).await })
+        self.read("reading the end of the log", |session, chain| async move { read::head(&session, chain).await })
     }
 
     fn entry(&self, number: u64) -> Result<Option<LogEntry>, StoreError> {
-        self.read("reading an event", move |session| async move { read::entry(&session, number).await })
+        self.read("reading an event", move |session, chain| async move { read::entry(&session, chain, number).await })
     }
 
     fn entries(&self, after: u64, policy: Option<u64>, limit: usize) -> Result<Vec<LogEntry>, StoreError> {
-        let query = move |session: Arc<Session>| async move { read::entries(&session, after, policy, limit).await };
+        let query = move |session: Arc<Session>, chain| async move {
+            read::entries(&session, chain, after, policy, limit).await
+        };
         self.read("reading events", query)
     }
 
     fn entries_before(&self, before: u64, policy: Option<u64>, limit: usize) -> Result<Vec<LogEntry>, StoreError> {
-        let query =
-            move |session: Arc<Session>| async move { read::entries_before(&session, before, policy, limit).await };
+        let query = move |session: Arc<Session>, chain| async move {
+            read::entries_before(&session, chain, before, policy, limit).await
+        };
         self.read("reading events", query)
     }
 
@@ -292,9 +288,9 @@ impl EventLog for PostgresLog {
         // Read before the query: an entry that is acknowledged meanwhile is found by the caller's own search.
         let acknowledged = self.writer.as_ref().map_or(i64::MAX, |writer| writer.acknowledged.load(Ordering::SeqCst));
         let key: Arc<[u8]> = key.as_bytes().into();
-        self.read("looking up a key", move |session| {
+        self.read("looking up a key", move |session, chain| {
             let key = key.clone();
-            async move { read::find(&session, &key, acknowledged).await }
+            async move { read::find(&session, chain, &key, acknowledged).await }
         })
     }
 
@@ -303,9 +299,9 @@ impl EventLog for PostgresLog {
             return Ok(Vec::new());
         }
         let asked: Arc<[i64]> = numbers.iter().filter_map(|&number| signed(number)).collect();
-        let found = self.read("reading events", move |session| {
+        let found = self.read("reading events", move |session, chain| {
             let asked = asked.clone();
-            async move { read::entries_of(&session, &asked).await }
+            async move { read::entries_of(&session, chain, &asked).await }
         })?;
         let found: HashMap<u64, LogEntry> = found.into_iter().map(|entry| (entry.number, entry)).collect();
         Ok(numbers.iter().map(|number| found.get(number).cloned()).collect())
@@ -318,9 +314,9 @@ impl EventLog for PostgresLog {
         // As in `find`.
         let acknowledged = self.writer.as_ref().map_or(i64::MAX, |writer| writer.acknowledged.load(Ordering::SeqCst));
         let asked: Arc<[Vec<u8>]> = keys.iter().map(|key| key.as_bytes().to_vec()).collect();
-        let found = self.read("looking up keys", move |session| {
+        let found = self.read("looking up keys", move |session, chain| {
             let asked = asked.clone();
-            async move { read::find_all(&session, &asked, acknowledged).await }
+            async move { read::find_all(&session, chain, &asked, acknowledged).await }
         })?;
         let found: HashMap<Vec<u8>, u64> = found.into_iter().collect();
         Ok(keys.iter().map(|key| found.get(key.as_bytes()).copied()).collect())
@@ -331,10 +327,9 @@ impl EventLog for PostgresLog {
     }
 
     fn hashes(&self, after: u64, limit: usize) -> Result<Vec<Hash>, StoreError> {
-        self.read(
-            "reading the hashes of events",
-            move |session| async move { read::hashes(&session, after, limit).await },
-        )
+        self.read("reading the hashes of events", move |session, chain| async move {
+            read::hashes(&session, chain, after, limit).await
+        })
     }
 
     fn keep_checkpoint(&self, checkpoint: &SignedCheckpoint, first: u64, blocks: &[Hash]) -> Result<(), StoreError> {
@@ -344,9 +339,9 @@ impl EventLog for PostgresLog {
         let numbers: Vec<i64> = (first..).zip(blocks).filter_map(|(block, _)| signed(block)).collect();
         let roots: Vec<Vec<u8>> = blocks.iter().map(|root| root.0.to_vec()).collect();
         let note = checkpoint.to_string();
-        self.write(WHAT, |session| async move {
+        self.write(WHAT, |session, chain| async move {
             let statement = "SELECT rarely.keep_checkpoint($1, $2, $3, $4, $5, $6)";
-            session.write(statement, &[&CHAIN, &epoch, &size, &note, &numbers, &roots]).await.map(drop)
+            session.write(statement, &[&chain, &epoch, &size, &note, &numbers, &roots]).await.map(drop)
         })
     }
 
@@ -359,7 +354,7 @@ impl EventLog for PostgresLog {
     }
 
     fn tree_blocks(&self) -> Result<Vec<Hash>, StoreError> {
-        self.read("reading the tree", |session| async move { read::tree_blocks(&session).await })
+        self.read("reading the tree", |session, chain| async move { read::tree_blocks(&session, chain).await })
     }
 
     fn lookup_keys(&self, visit: &mut dyn FnMut(&LookupKey, u64)) -> Result<(), StoreError> {
@@ -367,9 +362,9 @@ impl EventLog for PostgresLog {
         let mut after: Arc<[u8]> = Arc::default();
         loop {
             let from = after.clone();
-            let block = self.read(WHAT, move |session| {
+            let block = self.read(WHAT, move |session, chain| {
                 let from = from.clone();
-                async move { read::marks_after(&session, &from, BLOCK).await }
+                async move { read::marks_after(&session, chain, &from, BLOCK).await }
             })?;
             for (key, number, checksum) in &block {
                 if *checksum != seal(key, *number) {
@@ -386,8 +381,8 @@ impl EventLog for PostgresLog {
     fn policy_index(&self, visit: &mut dyn FnMut(u64, u64)) -> Result<(), StoreError> {
         let mut after = (-1, -1);
         loop {
-            let block = self.read("reading the policy index", move |session| async move {
-                read::policies_after(&session, after, BLOCK).await
+            let block = self.read("reading the policy index", move |session, chain| async move {
+                read::policies_after(&session, chain, after, BLOCK).await
             })?;
             for (policy, number) in &block {
                 visit(*policy, *number);
@@ -399,12 +394,12 @@ impl EventLog for PostgresLog {
 }
 
 /// A write without an effect. When it is acknowledged, so is everything that was written before it.
-async fn barrier(session: &Session, epoch: i64) -> Result<(), SessionError> {
+async fn barrier(session: &Session, chain: i64, epoch: i64) -> Result<(), SessionError> {
     let statement = "UPDATE rarely.leases SET expires = expires WHERE chain = $1 AND epoch = $2 RETURNING epoch";
-    let rows = session.write(statement, &[&CHAIN, &epoch]).await?;
+    let rows = session.write(statement, &[&chain, &epoch]).await?;
     if rows.is_empty() {
         // As the functions of the schema say it.
-        session.query("SELECT rarely.fence($1, $2)", &[&CHAIN, &epoch]).await?;
+        session.query("SELECT rarely.fence($1, $2)", &[&chain, &epoch]).await?;
     }
     Ok(())
 }

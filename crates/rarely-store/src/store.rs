@@ -66,7 +66,7 @@ impl Store {
         Ok(Self { id, log, snapshot, witness: Some(witness), notary: None })
     }
 
-    /// Opens a store in PostgreSQL, for the owner of its lease.
+    /// Opens a chain of a store in PostgreSQL, for the owner of its lease.
     ///
     /// # Errors
     /// If it cannot be opened, or the lease is over.
@@ -76,7 +76,7 @@ impl Store {
         Ok(Self { id, log, snapshot, witness: None, notary: None })
     }
 
-    /// The store's random id, which its copies have too.
+    /// The id of the log, which its copies have too.
     pub fn id(&self) -> &str {
         &self.id
     }
@@ -96,28 +96,38 @@ impl Store {
         origin(&self.id)
     }
 
-    /// The private key of this log from its file. The first time a key is created there.
+    /// The private key of this log from its file, which has the key of the service. The first time a key is created there, for the
+    /// service's own log.
     ///
     /// # Errors
-    /// [`StoreError::KeyMissing`] if a key that has signed is gone; others as of [`SigningKeyFile::read_or_create`].
+    /// [`StoreError::KeyMissing`] if there is no key although one has signed, or this is another chain than the service's own; others
+    /// as of [`SigningKeyFile::read_or_create`].
     pub fn signer(&self, file: &SigningKeyFile) -> Result<NoteSigner, StoreError> {
         match file.read()? {
-            Some(signer) => Ok(signer),
-            None if self.log.last_checkpoint()?.is_some() => {
+            Some(signer) => Ok(self.own_key(signer)),
+            None if !is_service_log(&self.id) || self.log.last_checkpoint()?.is_some() => {
                 Err(StoreError::KeyMissing { path: file.path().to_owned() })
             }
             None => file.read_or_create(&self.origin()),
         }
     }
 
-    /// Signs checkpoints of this log with a key, from now on.
+    /// A key of the service under the name of this log; another key as it is.
+    #[must_use]
+    pub fn own_key(&self, signer: NoteSigner) -> NoteSigner {
+        let is_shared = !is_service_log(&self.id) && signer.key().name() == origin(service_id(&self.id));
+        if is_shared { signer.named(&self.origin()) } else { signer }
+    }
+
+    /// Signs checkpoints of this log with its key, or with that of the service under the name of this log, from now on.
     ///
     /// # Errors
     /// [`StoreError::OtherKey`] if the key has another log's name, [`StoreError::Tree`] if the log is not the one that was
     /// signed last; other errors if the log cannot be read.
     pub fn sign_with(&mut self, signer: NoteSigner) -> Result<Arc<Notary>, StoreError> {
+        let signer = self.own_key(signer);
         if signer.key().name() != self.origin() {
-            let expected = format!("its keys are named {}", self.origin());
+            let expected = format!("its keys are named {}", origin(service_id(&self.id)));
             return Err(StoreError::OtherKey { found: signer.key().to_string(), expected });
         }
         let notary = Arc::new(Notary::open(self.log.clone(), signer)?);
@@ -158,9 +168,24 @@ impl Store {
     }
 }
 
-/// The name of the log of the store with this id.
+/// The name of the log with this id, in checkpoints and keys.
 pub fn origin(id: &str) -> String {
     format!("rarely/{id}")
+}
+
+/// The id of the service's own log, from the id of any of its chains.
+pub fn service_id(id: &str) -> &str {
+    id.split_once('-').map_or(id, |(service, _)| service)
+}
+
+/// The number of the chain with this id: 0 is the service's own.
+pub fn chain_number(id: &str) -> u64 {
+    id.split_once('-').and_then(|(_, number)| number.parse().ok()).unwrap_or_default()
+}
+
+/// Whether this is the id of the service's own log.
+pub fn is_service_log(id: &str) -> bool {
+    service_id(id) == id
 }
 
 /// The system's clock: milliseconds since 1970 UTC, 0 before that.

@@ -4,7 +4,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use rarely_store::{Notary, NoteSigner, NoteVerdict, SignedCheckpoint, SigningKeyFile, Store, StoreError};
+use rarely_store::{
+    Notary, NoteSigner, NoteVerdict, SignedCheckpoint, SigningKeyFile, Store, StoreError, is_service_log,
+};
 
 use super::{ChangeError, Engine, StartError};
 use crate::engine_state::EngineState;
@@ -56,9 +58,12 @@ pub(super) fn settle(
         return Ok(notary);
     }
     let next = options.key_file.next();
-    match next.read()? {
+    match next.read()?.map(|signer| store.own_key(signer)) {
         Some(signer) if signer.key() == named => {
-            options.key_file.replace_with(&next)?;
+            // The service's own log is the last one that names the new key.
+            if is_service_log(store.id()) {
+                options.key_file.replace_with(&next)?;
+            }
             store.sign_with(signer)
         }
         _ => Err(other_key(&notary, format!("it was replaced by {named}"))),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tokio_postgres::types::ToSql;
 
 use super::session::{Session, SessionError};
-use super::{CHAIN, signed};
+use super::signed;
 use crate::entry::{KeyedEntry, LookupKey};
 use crate::sqlite_log::seal;
 
@@ -56,14 +56,14 @@ impl EntryColumns {
         Some(columns)
     }
 
-    pub(super) async fn append(self, session: &Session, epoch: i64) -> Result<(), SessionError> {
+    pub(super) async fn append(self, session: &Session, chain: i64, epoch: i64) -> Result<(), SessionError> {
         let marks: Vec<&[u8]> = self.keys.keys().map(LookupKey::as_bytes).collect();
         let numbers: Vec<i64> = self.keys.values().filter_map(|number| signed(*number)).collect();
         let seals: Vec<i64> = self.keys.iter().map(|(key, number)| seal(key, *number)).collect();
         let statement = "SELECT rarely.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
         let Self { numbers: events, times, actors, policies, kinds, bodies, hashes, elapsed, .. } = &self;
         let mut values: Vec<&(dyn ToSql + Sync)> = vec![
-            &CHAIN, &epoch, events, times, actors, policies, kinds, bodies, hashes, elapsed, &marks, &numbers, &seals,
+            &chain, &epoch, events, times, actors, policies, kinds, bodies, hashes, elapsed, &marks, &numbers, &seals,
         ];
         if self.destroyed.is_empty() && self.archived.is_empty() {
             return session.write(statement, &values).await.map(drop);

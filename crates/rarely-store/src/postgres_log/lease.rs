@@ -1,35 +1,43 @@
-//! Who writes: one owner at a time holds the lease of the log.
+//! Who writes: one owner at a time holds the lease of a chain.
 //!
 //! The lease is a row with an epoch, which grows with every owner. Every write checks the epoch in its own transaction, so that a
 //! former owner cannot write, whatever it believes. The time limit decides only when another replica may take over: it is
 //! compared with the database's clock. The owner stops earlier, by its own monotonic clock.
 
 use std::path::PathBuf;
+use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::Mutex as AsyncMutex;
 use tokio::task::AbortHandle;
+use tokio_postgres::Row;
 
+use super::pool::ReadPool;
 use super::session::{PATIENCE, Session, SessionError, Worker};
-use super::{CHAIN, POSTGRES_FORMAT, PostgresLog, schema};
+use super::{POSTGRES_FORMAT, PostgresLog, ReadSessions, SERVICE, Writer, schema, signed};
 use crate::error::StoreError;
+use crate::event_log::EventLog as _;
 use crate::postgres_address::PostgresAddress;
 use crate::sqlite_log::Durability;
 
-/// A store in PostgreSQL, as a replica of the service sees it: who owns it, and the right to own it.
+/// One chain of a store in PostgreSQL, as a replica of the service sees it: who owns it, and the right to own it.
+#[derive(Clone)]
 pub struct PostgresStore {
-    worker: Arc<Worker>,
-    address: Arc<PostgresAddress>,
-    path: PathBuf,
+    pub(super) worker: Arc<Worker>,
+    pub(super) address: Arc<PostgresAddress>,
+    pub(super) path: PathBuf,
+    pub(super) chain: i64,
     durability: Durability,
     /// The latest edition of events that this program reads; `u64::MAX` if it does not interpret them.
     edition: u64,
     secret: String,
-    link: Arc<LeaseLink>,
+    pub(super) link: Arc<LeaseLink>,
+    /// Of all chains.
+    pool: Arc<ReadPool>,
 }
 
-/// Who owns a store.
+/// Who owns a chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeaseStatus {
     /// How many owners there have been.
@@ -42,10 +50,11 @@ pub struct LeaseStatus {
     pub expired: bool,
 }
 
-/// The right to write to a store. It is renewed until it is dropped; the owner must stop when it is no longer
+/// The right to write to a chain. It is renewed until it is dropped; the owner must stop when it is no longer
 /// [valid](Lease::is_valid).
 pub struct Lease {
-    epoch: i64,
+    pub(super) chain: i64,
+    pub(super) epoch: i64,
     term: Duration,
     valid_until: Arc<Mutex<Instant>>,
     renewing: AbortHandle,
@@ -54,7 +63,7 @@ pub struct Lease {
 }
 
 impl PostgresStore {
-    /// Connects, and creates the tables if there are none. Tables of an older format are brought to the present one when this program
+    /// Connects to the chain of the service itself, and creates the tables if there are none. Tables of an older format are brought to the present one when this program
     /// takes the lease, because the owner may be of the older version.
     ///
     /// # Errors
@@ -79,10 +88,22 @@ impl PostgresStore {
         let described = worker.run(PATIENCE, async move {
             let session = used.session().await?;
             schema::create(&session).await?;
-            schema::describe(&session, &place).await
+            schema::describe(&session, &place, SERVICE).await
         });
-        let described = described.map_err(|error| error.of("opening the store", &path))?;
-        Ok(Self { worker, address, path, durability, edition: u64::MAX, secret: described.secret, link })
+        let secret = described.map_err(|error| error.of("opening the store", &path))?.secret;
+        let (chain, edition, pool) = (SERVICE, u64::MAX, Arc::default());
+        Ok(Self { worker, address, path, chain, durability, edition, secret, link, pool })
+    }
+
+    /// Another chain of the same store. All share their connections for leases and for reading.
+    #[must_use]
+    pub fn chain(&self, number: u64) -> Self {
+        Self { chain: signed(number).unwrap_or(i64::MAX), ..self.clone() }
+    }
+
+    /// The number of the chain: 0 is that of the service itself.
+    pub fn number(&self) -> u64 {
+        self.chain.unsigned_abs()
     }
 
     /// Says that this program interprets events, and up to which edition. It then does not take the lease of a log that a program of a
@@ -104,7 +125,7 @@ impl PostgresStore {
         versions.map_err(|error| error.of("reading the format of the store", &self.path))
     }
 
-    /// Brings the tables to the present format, if nobody owns the log.
+    /// Brings the tables to the present format, if nobody owns a chain.
     fn upgrade(&self) -> Result<(), StoreError> {
         let (address, durability) = (self.address.clone(), self.durability);
         let upgraded = self.worker.run(PATIENCE * 10, async move {
@@ -115,9 +136,9 @@ impl PostgresStore {
     }
 
     fn describe(&self) -> Result<schema::Described, StoreError> {
-        let (link, path) = (self.link.clone(), self.path.clone());
+        let (link, path, chain) = (self.link.clone(), self.path.clone(), self.chain);
         let described =
-            self.worker.run(PATIENCE, async move { schema::describe(&*link.session().await?, &path).await });
+            self.worker.run(PATIENCE, async move { schema::describe(&*link.session().await?, &path, chain).await });
         described.map_err(|error| error.of("opening the store", &self.path))
     }
 
@@ -131,13 +152,13 @@ impl PostgresStore {
         &self.address
     }
 
-    /// Who owns the store.
+    /// Who owns the chain.
     ///
     /// # Errors
     /// If the database does not answer within `patience`.
     pub fn lease(&self, patience: Duration) -> Result<LeaseStatus, StoreError> {
-        let link = self.link.clone();
-        let status = self.worker.run(patience, async move { link.kept(status).await });
+        let (link, chain) = (self.link.clone(), self.chain);
+        let status = self.worker.run(patience, async move { link.kept(|session| status(session, chain)).await });
         status.map_err(|error| error.of("reading the lease", &self.path))
     }
 
@@ -152,22 +173,24 @@ impl PostgresStore {
         }
         let link = self.link.clone();
         let edition = if self.edition == u64::MAX { 0 } else { self.edition };
-        let claim = LeaseClaim { owner: owner.to_owned(), address: address.to_owned(), term, edition };
+        let chain = self.chain;
+        let claim = LeaseClaim { chain, owner: owner.to_owned(), address: address.to_owned(), term, edition };
         let asked = Instant::now();
         let taken = self.worker.run(term / 2, async move {
             let result = link.kept(|session| acquire(session, claim)).await;
             if result.as_ref().is_err_and(SessionError::is_lock_timeout) {
                 // A former owner was stopped in the middle of a transaction.
-                link.kept(end_former_writer).await?;
+                link.kept(|session| end_former_writer(session, chain)).await?;
             }
             result
         });
         let Some(epoch) = taken.map_err(|error| error.of("taking the lease", &self.path))? else { return Ok(None) };
         let valid_until = Arc::new(Mutex::new(asked + usable(term)));
-        let renewing = renew_until_lost(self.link.clone(), epoch, term, valid_until.clone());
+        let ownership = Ownership { chain, epoch, term };
+        let renewing = renew_until_lost(self.link.clone(), ownership, valid_until.clone());
         let renewing = self.worker.handle().spawn(renewing).abort_handle();
         let (worker, link) = (self.worker.clone(), self.link.clone());
-        Ok(Some(Lease { epoch, term, valid_until, renewing, worker, link }))
+        Ok(Some(Lease { chain, epoch, term, valid_until, renewing, worker, link }))
     }
 
     /// Takes the lease for a command, which takes no requests, and keeps it renewed.
@@ -181,23 +204,52 @@ impl PostgresStore {
         }
     }
 
-    /// The log, for the owner of a lease.
+    /// The log, for the owner of the lease.
     ///
     /// # Errors
-    /// If it cannot be opened, or the lease is over.
+    /// If it cannot be opened, or the lease is over or that of another chain.
     pub fn open(&self, lease: &Lease) -> Result<PostgresLog, StoreError> {
-        let id = self.describe()?.id;
-        PostgresLog::for_owner(&self.worker, &self.address, id, lease.epoch, lease.term, self.durability)
+        let epoch = self.epoch_of(lease, self.chain)?;
+        let writer = Writer {
+            epoch,
+            durability: self.durability,
+            patience: lease.term,
+            session: Mutex::new(None),
+            acknowledged: AtomicI64::new(0),
+        };
+        let log = self.log(Some(writer))?;
+        log.reopen()?;
+        Ok(log)
+    }
+
+    /// The log for reading as it grows, without a lease: each read sees the present state.
+    ///
+    /// # Errors
+    /// If there is no such chain, or the database cannot be reached.
+    pub fn read(&self) -> Result<PostgresLog, StoreError> {
+        self.log(None)
+    }
+
+    fn log(&self, writer: Option<Writer>) -> Result<PostgresLog, StoreError> {
+        let (id, reading) = (self.describe()?.id, ReadSessions::Pool(self.pool.clone()));
+        let (worker, address, path) = (self.worker.clone(), self.address.clone(), self.path.clone());
+        Ok(PostgresLog { worker, address, path, chain: self.chain, id, reading, writer })
+    }
+
+    /// The epoch of a lease, which must be of this chain: epochs of two chains may be equal.
+    pub(super) fn epoch_of(&self, lease: &Lease, chain: i64) -> Result<i64, StoreError> {
+        if lease.chain == chain { Ok(lease.epoch) } else { Err(StoreError::Fenced { path: self.path.clone() }) }
     }
 
     /// Says that the log is not complete, and which id it will have; or that it is complete.
     pub(crate) fn set_copying(&self, lease: &Lease, id: Option<&str>) -> Result<(), StoreError> {
-        let (link, id, epoch) = (self.link.clone(), id.map(str::to_owned), lease.epoch);
+        let (link, id, chain) = (self.link.clone(), id.map(str::to_owned), self.chain);
+        let epoch = self.epoch_of(lease, chain)?;
         let set = self.worker.run(PATIENCE, async move {
             let session = link.session().await?;
             let statement = "WITH fenced AS (SELECT rarely.fence($1, $3)) \
                  UPDATE rarely.chains SET copying = $2::text IS NOT NULL, id = coalesce($2::text, id) FROM fenced WHERE chain = $1";
-            session.write(statement, &[&CHAIN, &id, &epoch]).await.map(drop)
+            session.write(statement, &[&chain, &id, &epoch]).await.map(drop)
         });
         set.map_err(|error| error.of("copying the store", &self.path))
     }
@@ -218,12 +270,12 @@ impl Lease {
     pub fn release(&self) {
         self.renewing.abort();
         *self.valid_until.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
-        let (link, epoch) = (self.link.clone(), self.epoch);
+        let (link, chain, epoch) = (self.link.clone(), self.chain, self.epoch);
         let released = self.worker.run(self.term, async move {
             let session = link.session().await?;
             let statement =
                 "UPDATE rarely.leases SET owner = '', address = '', expires = '-infinity' WHERE chain = $1 AND epoch = $2";
-            session.write(statement, &[&CHAIN, &epoch]).await
+            session.write(statement, &[&chain, &epoch]).await
         });
         // If this fails, the lease expires.
         drop(released);
@@ -237,14 +289,14 @@ impl Drop for Lease {
 }
 
 /// The connection for the lease, opened again when it is lost.
-struct LeaseLink {
+pub(super) struct LeaseLink {
     address: Arc<PostgresAddress>,
     durability: Durability,
     session: AsyncMutex<Option<Arc<Session>>>,
 }
 
 impl LeaseLink {
-    async fn session(&self) -> Result<Arc<Session>, SessionError> {
+    pub(super) async fn session(&self) -> Result<Arc<Session>, SessionError> {
         let mut kept = self.session.lock().await;
         if let Some(session) = kept.as_ref().filter(|session| !session.is_closed()) {
             return Ok(session.clone());
@@ -257,7 +309,7 @@ impl LeaseLink {
     }
 
     /// Runs `work`; if the connection was lost, the next call opens another.
-    async fn kept<R, F: Future<Output = Result<R, SessionError>>>(
+    pub(super) async fn kept<R, F: Future<Output = Result<R, SessionError>>>(
         &self,
         work: impl FnOnce(Arc<Session>) -> F,
     ) -> Result<R, SessionError> {
@@ -276,22 +328,28 @@ fn usable(term: Duration) -> Duration {
     term * 3 / 4
 }
 
-async fn status(session: Arc<Session>) -> Result<LeaseStatus, SessionError> {
+async fn status(session: Arc<Session>, chain: i64) -> Result<LeaseStatus, SessionError> {
     let statement = "SELECT epoch, owner, address, expires <= clock_timestamp() FROM rarely.leases WHERE chain = $1";
-    let rows = session.query(statement, &[&CHAIN]).await?;
-    let Some(row) = rows.first() else {
-        return Ok(LeaseStatus { epoch: 0, owner: String::new(), address: String::new(), expired: true });
-    };
-    Ok(LeaseStatus {
-        epoch: row.try_get::<_, i64>(0)?.unsigned_abs(),
-        owner: row.try_get(1)?,
-        address: row.try_get(2)?,
-        expired: row.try_get(3)?,
-    })
+    let rows = session.query(statement, &[&chain]).await?;
+    let none = || Ok(LeaseStatus { epoch: 0, owner: String::new(), address: String::new(), expired: true });
+    rows.first().map_or_else(none, LeaseStatus::of)
+}
+
+impl LeaseStatus {
+    /// Of the columns epoch, owner, address, and whether it has expired.
+    pub(super) fn of(row: &Row) -> Result<Self, SessionError> {
+        Ok(Self {
+            epoch: row.try_get::<_, i64>(0)?.unsigned_abs(),
+            owner: row.try_get(1)?,
+            address: row.try_get(2)?,
+            expired: row.try_get(3)?,
+        })
+    }
 }
 
 /// Who wants the lease.
 struct LeaseClaim {
+    chain: i64,
     owner: String,
     address: String,
     term: Duration,
@@ -308,24 +366,33 @@ async fn acquire(session: Arc<Session>, claim: LeaseClaim) -> Result<Option<i64>
          recorded AS (INSERT INTO rarely.meta SELECT 'edition', $6 FROM taken ON CONFLICT (name) DO UPDATE \
          SET value = excluded.value WHERE meta.value::bigint < excluded.value::bigint) \
          SELECT epoch FROM taken";
-    let LeaseClaim { owner, address, term, edition } = &claim;
+    let LeaseClaim { chain, owner, address, term, edition } = &claim;
     let (format, edition) = (POSTGRES_FORMAT.to_string(), edition.to_string());
-    let rows = session.write(statement, &[&CHAIN, owner, address, &term.as_secs_f64(), &format, &edition]).await?;
+    let rows = session.write(statement, &[chain, owner, address, &term.as_secs_f64(), &format, &edition]).await?;
     Ok(rows.first().map(|row| row.try_get(0)).transpose()?)
 }
 
 /// Ends the writing connections of an owner whose lease has expired.
-async fn end_former_writer(session: Arc<Session>) -> Result<(), SessionError> {
+async fn end_former_writer(session: Arc<Session>, chain: i64) -> Result<(), SessionError> {
     let statement = "SELECT pg_terminate_backend(activity.pid) FROM rarely.leases AS lease, pg_stat_activity AS activity \
          WHERE lease.chain = $1 AND lease.expires <= clock_timestamp() \
          AND activity.datname = current_database() \
          AND activity.application_name = 'rarely writer ' || lease.chain || ' ' || lease.epoch";
-    session.query(statement, &[&CHAIN]).await?;
+    session.query(statement, &[&chain]).await?;
     Ok(())
 }
 
+/// What is renewed.
+#[derive(Clone, Copy)]
+struct Ownership {
+    chain: i64,
+    epoch: i64,
+    term: Duration,
+}
+
 /// Renews the lease five times per term, until it is lost: another replica has it, or it was not renewed in time.
-async fn renew_until_lost(link: Arc<LeaseLink>, epoch: i64, term: Duration, valid_until: Arc<Mutex<Instant>>) {
+async fn renew_until_lost(link: Arc<LeaseLink>, ownership: Ownership, valid_until: Arc<Mutex<Instant>>) {
+    let term = ownership.term;
     let set = |until: Instant| *valid_until.lock().unwrap_or_else(PoisonError::into_inner) = until;
     let mut until = Instant::now() + usable(term);
     let mut pause = term / 5;
@@ -335,7 +402,7 @@ async fn renew_until_lost(link: Arc<LeaseLink>, epoch: i64, term: Duration, vali
         if asked >= until {
             return;
         }
-        let renewed = tokio::time::timeout_at(until.into(), link.kept(|session| renew(session, epoch, term))).await;
+        let renewed = tokio::time::timeout_at(until.into(), link.kept(|session| renew(session, ownership))).await;
         match renewed {
             Ok(Ok(true)) => {
                 until = asked + usable(term);
@@ -354,8 +421,9 @@ async fn renew_until_lost(link: Arc<LeaseLink>, epoch: i64, term: Duration, vali
 }
 
 /// Whether the lease was still ours.
-async fn renew(session: Arc<Session>, epoch: i64, term: Duration) -> Result<bool, SessionError> {
+async fn renew(session: Arc<Session>, ownership: Ownership) -> Result<bool, SessionError> {
+    let Ownership { chain, epoch, term } = ownership;
     let statement = "UPDATE rarely.leases SET expires = clock_timestamp() + make_interval(secs => $3) \
          WHERE chain = $1 AND epoch = $2 RETURNING epoch";
-    Ok(!session.write(statement, &[&CHAIN, &epoch, &term.as_secs_f64()]).await?.is_empty())
+    Ok(!session.write(statement, &[&chain, &epoch, &term.as_secs_f64()]).await?.is_empty())
 }

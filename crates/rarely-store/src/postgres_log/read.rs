@@ -3,7 +3,7 @@
 use tokio_postgres::{Error as PostgresError, Row};
 
 use super::session::{Session, SessionError};
-use super::{CHAIN, signed};
+use super::signed;
 use crate::entry::{LogEntry, LookupKey};
 use crate::error::StoreError;
 use crate::hash::Hash;
@@ -17,20 +17,21 @@ macro_rules! select_events {
     };
 }
 
-pub(super) async fn head(session: &Session) -> Result<Option<(u64, Hash)>, SessionError> {
+pub(super) async fn head(session: &Session, chain: i64) -> Result<Option<(u64, Hash)>, SessionError> {
     let last = "SELECT number, hash FROM rarely.events WHERE chain = $1 ORDER BY number DESC LIMIT 1";
-    let rows = session.query(last, &[&CHAIN]).await?;
+    let rows = session.query(last, &[&chain]).await?;
     rows.first().map(|row| Ok((unsigned(row, 0)?, hash(row, 1)?))).transpose()
 }
 
-pub(super) async fn entry(session: &Session, number: u64) -> Result<Option<LogEntry>, SessionError> {
+pub(super) async fn entry(session: &Session, chain: i64, number: u64) -> Result<Option<LogEntry>, SessionError> {
     let Some(number) = signed(number) else { return Ok(None) };
-    let rows = session.query(select_events!("AND number = $2"), &[&CHAIN, &number]).await?;
+    let rows = session.query(select_events!("AND number = $2"), &[&chain, &number]).await?;
     rows.first().map(whole).transpose()
 }
 
 pub(super) async fn entries(
     session: &Session,
+    chain: i64,
     after: u64,
     policy: Option<u64>,
     limit: usize,
@@ -42,13 +43,13 @@ pub(super) async fn entries(
     };
     let rows = match policy {
         None => {
-            session.query(select_events!("AND number > $2 ORDER BY number LIMIT $3"), &[&CHAIN, &after, &limit]).await?
+            session.query(select_events!("AND number > $2 ORDER BY number LIMIT $3"), &[&chain, &after, &limit]).await?
         }
         Some(policy) => {
             session
                 .query(
                     select_events!("AND policy = $2 AND number > $3 ORDER BY number LIMIT $4"),
-                    &[&CHAIN, &policy, &after, &limit],
+                    &[&chain, &policy, &after, &limit],
                 )
                 .await?
         }
@@ -58,6 +59,7 @@ pub(super) async fn entries(
 
 pub(super) async fn entries_before(
     session: &Session,
+    chain: i64,
     before: u64,
     policy: Option<u64>,
     limit: usize,
@@ -68,14 +70,14 @@ pub(super) async fn entries_before(
     let rows = match policy {
         None => {
             session
-                .query(select_events!("AND number < $2 ORDER BY number DESC LIMIT $3"), &[&CHAIN, &before, &limit])
+                .query(select_events!("AND number < $2 ORDER BY number DESC LIMIT $3"), &[&chain, &before, &limit])
                 .await?
         }
         Some(policy) => {
             session
                 .query(
                     select_events!("AND policy = $2 AND number < $3 ORDER BY number DESC LIMIT $4"),
-                    &[&CHAIN, &policy, &before, &limit],
+                    &[&chain, &policy, &before, &limit],
                 )
                 .await?
         }
@@ -84,45 +86,51 @@ pub(super) async fn entries_before(
 }
 
 /// The entry of a key, unless it is beyond the last acknowledged one.
-pub(super) async fn find(session: &Session, key: &[u8], acknowledged: i64) -> Result<Option<u64>, SessionError> {
+pub(super) async fn find(
+    session: &Session,
+    chain: i64,
+    key: &[u8],
+    acknowledged: i64,
+) -> Result<Option<u64>, SessionError> {
     let found = "SELECT number FROM rarely.marks WHERE chain = $1 AND mark = $2 AND number <= $3";
-    let rows = session.query(found, &[&CHAIN, &key, &acknowledged]).await?;
+    let rows = session.query(found, &[&chain, &key, &acknowledged]).await?;
     rows.first().map(|row| unsigned(row, 0)).transpose()
 }
 
 /// The entries of these numbers, in any order.
-pub(super) async fn entries_of(session: &Session, numbers: &[i64]) -> Result<Vec<LogEntry>, SessionError> {
+pub(super) async fn entries_of(session: &Session, chain: i64, numbers: &[i64]) -> Result<Vec<LogEntry>, SessionError> {
     // Not `number = ANY($2)`: for a table that is small when the plan is made, PostgreSQL finds it cheapest to read all rows of the chain,
     // and keeps that plan while the table grows.
     let found = "SELECT event.* FROM unnest($2::bigint[]) AS asked(number) CROSS JOIN LATERAL \
          (SELECT number, time_ms, actor, policy, kind, body, hash, elapsed_ms FROM rarely.events \
          WHERE chain = $1 AND number = asked.number LIMIT 1) AS event";
-    let rows = session.query(found, &[&CHAIN, &numbers]).await?;
+    let rows = session.query(found, &[&chain, &numbers]).await?;
     rows.iter().map(whole).collect()
 }
 
 /// Those of these keys that are known, unless they are beyond the last acknowledged entry.
 pub(super) async fn find_all(
     session: &Session,
+    chain: i64,
     keys: &[Vec<u8>],
     acknowledged: i64,
 ) -> Result<Vec<(Vec<u8>, u64)>, SessionError> {
     // As above.
     let found = "SELECT known.* FROM unnest($2::bytea[]) AS asked(mark) CROSS JOIN LATERAL \
          (SELECT mark, number FROM rarely.marks WHERE chain = $1 AND mark = asked.mark AND number <= $3 LIMIT 1) AS known";
-    let rows = session.query(found, &[&CHAIN, &keys, &acknowledged]).await?;
+    let rows = session.query(found, &[&chain, &keys, &acknowledged]).await?;
     rows.iter().map(|row| Ok((row.try_get(0)?, unsigned(row, 1)?))).collect()
 }
 
-pub(super) async fn hashes(session: &Session, after: u64, limit: usize) -> Result<Vec<Hash>, SessionError> {
+pub(super) async fn hashes(session: &Session, chain: i64, after: u64, limit: usize) -> Result<Vec<Hash>, SessionError> {
     let Some(after) = signed(after) else { return Ok(Vec::new()) };
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let found = "SELECT hash FROM rarely.events WHERE chain = $1 AND number > $2 ORDER BY number LIMIT $3";
-    session.query(found, &[&CHAIN, &after, &limit]).await?.iter().map(|row| hash(row, 0)).collect()
+    session.query(found, &[&chain, &after, &limit]).await?.iter().map(|row| hash(row, 0)).collect()
 }
 
-pub(super) async fn tree_blocks(session: &Session) -> Result<Vec<Hash>, SessionError> {
-    let rows = session.query("SELECT block, root FROM rarely.tree WHERE chain = $1 ORDER BY block", &[&CHAIN]).await?;
+pub(super) async fn tree_blocks(session: &Session, chain: i64) -> Result<Vec<Hash>, SessionError> {
+    let rows = session.query("SELECT block, root FROM rarely.tree WHERE chain = $1 ORDER BY block", &[&chain]).await?;
     let mut blocks = Vec::new();
     for row in &rows {
         // What follows a gap is not used.
@@ -137,6 +145,7 @@ pub(super) async fn tree_blocks(session: &Session) -> Result<Vec<Hash>, SessionE
 /// The notes of checkpoints of sizes above `after`; with `last`, only the greatest.
 pub(super) async fn checkpoints(
     session: &Session,
+    chain: i64,
     after: Option<u64>,
     last: bool,
 ) -> Result<Vec<String>, SessionError> {
@@ -146,18 +155,19 @@ pub(super) async fn checkpoints(
     } else {
         "SELECT note FROM rarely.checkpoints WHERE chain = $1 AND size > $2 ORDER BY size"
     };
-    let rows = session.query(found, &[&CHAIN, &after]).await?;
+    let rows = session.query(found, &[&chain, &after]).await?;
     Ok(rows.iter().map(|row| row.try_get(0)).collect::<Result<_, PostgresError>>()?)
 }
 
 /// Keys after this one, each with its number and checksum.
 pub(super) async fn marks_after(
     session: &Session,
+    chain: i64,
     after: &[u8],
     limit: i64,
 ) -> Result<Vec<(LookupKey, u64, i64)>, SessionError> {
     let found = "SELECT mark, number, seal FROM rarely.marks WHERE chain = $1 AND mark > $2 ORDER BY mark LIMIT $3";
-    let rows = session.query(found, &[&CHAIN, &after, &limit]).await?;
+    let rows = session.query(found, &[&chain, &after, &limit]).await?;
     rows.iter()
         .map(|row| Ok((LookupKey::from_stored(row.try_get::<_, &[u8]>(0)?), unsigned(row, 1)?, row.try_get(2)?)))
         .collect()
@@ -166,17 +176,18 @@ pub(super) async fn marks_after(
 /// Policies and numbers after this pair, as the policy index has them.
 pub(super) async fn policies_after(
     session: &Session,
+    chain: i64,
     after: (i64, i64),
     limit: i64,
 ) -> Result<Vec<(u64, u64)>, SessionError> {
     let found = "SELECT policy, number FROM rarely.events WHERE chain = $1 AND (policy, number) > ($2, $3) \
          ORDER BY policy, number LIMIT $4";
-    let rows = session.query(found, &[&CHAIN, &after.0, &after.1, &limit]).await?;
+    let rows = session.query(found, &[&chain, &after.0, &after.1, &limit]).await?;
     rows.iter().map(|row| Ok((unsigned(row, 0)?, unsigned(row, 1)?))).collect()
 }
 
-pub(super) async fn snapshot(session: &Session) -> Result<Option<Vec<u8>>, SessionError> {
-    let rows = session.query("SELECT header, body FROM rarely.snapshots WHERE chain = $1", &[&CHAIN]).await?;
+pub(super) async fn snapshot(session: &Session, chain: i64) -> Result<Option<Vec<u8>>, SessionError> {
+    let rows = session.query("SELECT header, body FROM rarely.snapshots WHERE chain = $1", &[&chain]).await?;
     let Some(row) = rows.first() else { return Ok(None) };
     let mut bytes = row.try_get::<_, String>(0)?.into_bytes();
     bytes.push(b'\n');

@@ -6,7 +6,7 @@ use std::path::Path;
 use rand_core::{OsRng, RngCore as _};
 
 use super::session::{Session, SessionError};
-use super::{CHAIN, POSTGRES_FORMAT};
+use super::{POSTGRES_FORMAT, SERVICE};
 use crate::error::StoreError;
 use crate::hex::Hex;
 
@@ -33,13 +33,13 @@ pub(super) struct StoreVersions {
     pub(super) edition: u64,
 }
 
-/// What the database says about the log.
+/// What the database says about a chain.
 pub(super) struct Described {
-    /// The log's id.
+    /// The chain's id.
     pub(super) id: String,
     /// What replicas show each other.
     pub(super) secret: String,
-    /// Whether a copy into this database was not finished.
+    /// Whether a copy into this database, into any of its chains, was not finished.
     pub(super) copying: bool,
 }
 
@@ -55,8 +55,8 @@ pub(super) async fn create(session: &Session) -> Result<(), SessionError> {
             client.batch_execute(BEGINNING).await?;
             migrate(session, &MIGRATIONS, 0).await?;
             let values = format!(
-                "INSERT INTO rarely.chains(chain, id) VALUES ({CHAIN}, '{}'); \
-                 INSERT INTO rarely.leases(chain, epoch, owner, address, expires) VALUES ({CHAIN}, 0, '', '', '-infinity'); \
+                "INSERT INTO rarely.chains(chain, id) VALUES ({SERVICE}, '{}'); \
+                 INSERT INTO rarely.leases(chain, epoch, owner, address, expires) VALUES ({SERVICE}, 0, '', '', '-infinity'); \
                  INSERT INTO rarely.meta VALUES ('replica secret', '{}')",
                 random(16),
                 random(32)
@@ -68,12 +68,14 @@ pub(super) async fn create(session: &Session) -> Result<(), SessionError> {
     .await
 }
 
-/// Brings the tables to the format of these migrations, unless somebody owns the log: its program knows only the earlier format.
+/// Brings the tables to the format of these migrations, unless somebody owns a chain: its program knows only the earlier format.
 pub(super) async fn upgrade(session: &Session, migrations: &[&str]) -> Result<(), SessionError> {
     in_turn(session, async {
-        let free = "SELECT 1 FROM rarely.leases WHERE chain = $1 AND expires <= clock_timestamp() FOR UPDATE";
-        if session.query(free, &[&CHAIN]).await?.is_empty() {
-            return Ok(());
+        let free = "SELECT expires <= clock_timestamp() FROM rarely.leases ORDER BY chain FOR UPDATE";
+        for lease in &session.query(free, &[]).await? {
+            if !lease.try_get::<_, bool>(0)? {
+                return Ok(());
+            }
         }
         let found = format(session).await?.unwrap_or_default();
         migrate(session, migrations, found).await
@@ -126,8 +128,8 @@ pub(super) async fn versions(session: &Session, path: &Path, edition: u64) -> Re
     Ok(versions)
 }
 
-/// Checks that there is a log of a known format.
-pub(super) async fn describe(session: &Session, path: &Path) -> Result<Described, SessionError> {
+/// Checks that there is such a chain, in tables of a known format.
+pub(super) async fn describe(session: &Session, path: &Path, chain: i64) -> Result<Described, SessionError> {
     match format(session).await? {
         Some(found) if found > POSTGRES_FORMAT => {
             let path = path.to_owned();
@@ -138,8 +140,9 @@ pub(super) async fn describe(session: &Session, path: &Path) -> Result<Described
     }
     let rows = session
         .query(
-            "SELECT id, copying, (SELECT value FROM rarely.meta WHERE name = 'replica secret') FROM rarely.chains WHERE chain = $1",
-            &[&CHAIN],
+            "SELECT id, (SELECT bool_or(copying) FROM rarely.chains), \
+             (SELECT value FROM rarely.meta WHERE name = 'replica secret') FROM rarely.chains WHERE chain = $1",
+            &[&chain],
         )
         .await?;
     let Some(row) = rows.first() else {
@@ -148,14 +151,15 @@ pub(super) async fn describe(session: &Session, path: &Path) -> Result<Described
     Ok(Described { id: row.try_get(0)?, copying: row.try_get(1)?, secret: row.try_get(2)? })
 }
 
-/// Removes the whole log.
-pub(super) fn forget_everything(epoch: i64) -> String {
+/// Removes the whole log of a chain.
+pub(super) fn forget_everything(chain: i64, epoch: i64) -> String {
     let tables = ["events", "marks", "tree", "checkpoints", "snapshots", "subjects"];
-    let deletions = tables.map(|table| format!("DELETE FROM rarely.{table} WHERE chain = {CHAIN}; ")).concat();
+    let deletions = tables.map(|table| format!("DELETE FROM rarely.{table} WHERE chain = {chain}; ")).concat();
+    // What the next log contains, its first owner says. The edition is that of all chains: it goes with the service's own, which a
+    // restore replaces last.
+    let edition = if chain == SERVICE { "DELETE FROM rarely.meta WHERE name = 'edition'; " } else { "" };
     // The fence comes last, because this may take long and the owner cannot renew its lease while the lock is held.
-    // What the next log contains, its first owner says.
-    let edition = "DELETE FROM rarely.meta WHERE name = 'edition'";
-    format!("{deletions}{edition}; SELECT rarely.fence({CHAIN}, {epoch})")
+    format!("{deletions}{edition}SELECT rarely.fence({chain}, {epoch})")
 }
 
 /// The format of the tables; `None` if there are none.
@@ -185,9 +189,9 @@ mod tests {
     use crate::postgres_server::PostgresServer;
     use crate::sqlite_log::Durability;
 
-    /// An owner of the older version goes on with the tables that it knows; they are migrated when it has ended.
+    /// An owner of the older version goes on with the tables that it knows, whichever chain is its; they are migrated when it has ended.
     #[test]
-    fn tables_are_migrated_when_nobody_owns_the_log() {
+    fn tables_are_migrated_when_nobody_owns_a_chain() {
         const NEXT: &str = "ALTER TABLE rarely.chains ADD COLUMN next text";
         const PATIENCE: Duration = Duration::from_secs(60);
         let server = PostgresServer::start();
@@ -204,9 +208,10 @@ mod tests {
         let format = || server.query("SELECT value FROM rarely.meta WHERE name = 'format'");
         run(&MIGRATIONS).expect("new tables");
         assert_eq!(format(), POSTGRES_FORMAT.to_string());
-        server.query("UPDATE rarely.leases SET expires = 'infinity'");
+        server.query("INSERT INTO rarely.chains VALUES (1, 'x-1')");
+        server.query("INSERT INTO rarely.leases VALUES (1, 4, 'an older one', '', 'infinity')");
         run(&[MIGRATIONS[0], MIGRATIONS[1], MIGRATIONS[2], MIGRATIONS[3], NEXT]).expect("it waits");
-        assert_eq!(format(), POSTGRES_FORMAT.to_string(), "somebody owns the log");
+        assert_eq!(format(), POSTGRES_FORMAT.to_string(), "somebody owns a chain");
         server.query("UPDATE rarely.leases SET expires = clock_timestamp()");
         // One that cannot be completed leaves nothing behind.
         run(&[

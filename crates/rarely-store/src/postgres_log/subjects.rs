@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use super::PostgresLog;
 use super::session::{PATIENCE, Session, SessionError};
-use super::{CHAIN, PostgresLog};
 use crate::error::StoreError;
 use crate::hash::Hash;
 use crate::subject::{Subject, SubjectKey, SubjectKeys, SubjectTag};
@@ -20,7 +20,7 @@ macro_rules! select_subjects {
 
 impl SubjectKeys for PostgresLog {
     fn subject_secret(&self) -> Result<Option<Hash>, StoreError> {
-        let found = self.read(READING, |session| async move {
+        let found = self.read(READING, |session, _| async move {
             let rows = session.query("SELECT value FROM rarely.meta WHERE name = 'subject secret'", &[]).await?;
             Ok(rows.first().map(|row| row.try_get::<_, String>(0)).transpose()?)
         })?;
@@ -29,7 +29,7 @@ impl SubjectKeys for PostgresLog {
 
     fn keep_subject_secret(&self, secret: &Hash) -> Result<(), StoreError> {
         let secret = secret.to_string();
-        self.write(WRITING, |session| async move {
+        self.write(WRITING, |session, _| async move {
             let statement = "INSERT INTO rarely.meta VALUES ('subject secret', $1) \
                  ON CONFLICT (name) DO UPDATE SET value = excluded.value";
             session.write(statement, &[&secret]).await.map(drop)
@@ -54,9 +54,9 @@ impl SubjectKeys for PostgresLog {
         let tags: Vec<Vec<u8>> = subjects.iter().map(|subject| subject.tag.0.to_vec()).collect();
         let names: Vec<Vec<u8>> = subjects.iter().map(|subject| subject.name.0.to_vec()).collect();
         let keys: Vec<Vec<u8>> = subjects.iter().map(|subject| subject.key.0.to_vec()).collect();
-        self.write(WRITING, |session| async move {
+        self.write(WRITING, |session, chain| async move {
             let statement = "SELECT rarely.keep_subjects($1, $2, $3, $4, $5)";
-            session.write(statement, &[&CHAIN, &epoch, &tags, &names, &keys]).await.map(drop)
+            session.write(statement, &[&chain, &epoch, &tags, &names, &keys]).await.map(drop)
         })
     }
 
@@ -82,13 +82,13 @@ impl PostgresLog {
 
     fn subjects_by(&self, query: &'static str, value: Vec<u8>) -> Result<Vec<Subject>, StoreError> {
         let value: Arc<[u8]> = value.into();
-        let found = self.read(READING, move |session| {
+        let found = self.read(READING, move |session, chain| {
             let value = value.clone();
             async move {
                 if !has_subjects(&session).await? {
                     return Ok(Vec::new());
                 }
-                let rows = session.query(query, &[&CHAIN, &&value[..]]).await?;
+                let rows = session.query(query, &[&chain, &&value[..]]).await?;
                 let whole = |row: &tokio_postgres::Row| -> Result<_, SessionError> {
                     Ok(Subject::of_columns(row.try_get(0)?, row.try_get(1)?, row.try_get(2)?))
                 };

@@ -1,6 +1,8 @@
 //! Tests of the store: threads, failing disks, truncated files and flipped bytes.
 
 mod backup;
+#[cfg(unix)]
+mod chains;
 mod entry;
 mod event_log;
 mod hash;

@@ -15,25 +15,25 @@ use crate::event_log::{check_backwards, check_entries_of_one_policy};
 use crate::postgres_server::PostgresServer;
 use crate::support::{Folder, all, chained, filled, head, marked, remedy, said, said_entry, say};
 
-const TERM: Duration = Duration::from_secs(30);
+pub(crate) const TERM: Duration = Duration::from_secs(30);
 
 /// A database of its own in a server.
-fn database(server: &PostgresServer) -> PostgresAddress {
+pub(crate) fn database(server: &PostgresServer) -> PostgresAddress {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     let name = format!("store_{}", NEXT.fetch_add(1, Ordering::SeqCst));
     server.query(&format!("CREATE DATABASE {name}"));
     PostgresAddress::parse(&server.database(&name)).unwrap()
 }
 
-fn connect(address: &PostgresAddress) -> PostgresStore {
+pub(crate) fn connect(address: &PostgresAddress) -> PostgresStore {
     PostgresStore::connect(address.clone(), Durability::Full).unwrap()
 }
 
-fn owned(store: &PostgresStore) -> Lease {
+pub(crate) fn owned(store: &PostgresStore) -> Lease {
     store.acquire("test", "http://127.0.0.1:1", TERM).unwrap().expect("the lease is free")
 }
 
-fn writer(store: &PostgresStore, lease: &Lease) -> LogWriter<()> {
+pub(crate) fn writer(store: &PostgresStore, lease: &Lease) -> LogWriter<()> {
     Store::open_postgres(store, lease).unwrap().start(|| 1_000, |_| ()).unwrap()
 }
 
