@@ -3,6 +3,7 @@
 
 mod archived;
 mod erased;
+mod together;
 mod trail;
 
 use std::collections::BTreeMap;
@@ -25,6 +26,7 @@ use trail::Trail;
 
 pub use archived::ArchivedCounts;
 pub use erased::ErasedCounts;
+pub use together::{TogetherFault, verify_covered, verify_followed};
 
 /// What an audit has verified.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -45,11 +45,6 @@ impl BasePath {
         &self.0
     }
 
-    /// A path below this one.
-    pub(crate) fn below(&self, path: &str) -> Self {
-        Self(format!("{}{path}", self.0))
-    }
-
     /// An address of this site, below the path.
     fn before(&self, address: &str) -> Option<String> {
         (address.starts_with('/') && !address.starts_with("//")).then(|| format!("{}{address}", self.0))

@@ -3,8 +3,10 @@
 //! Chain 0 is the service's own. Its acts are copied into the other chains, each of which is a whole log. Where there is one chain, all of
 //! this is that chain alone.
 
+use std::sync::Arc;
+
 use rarely_live::Engine;
-use rarely_live::engine::ErasedStatistics;
+use rarely_live::engine::{ChangeError, ErasedStatistics};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -81,6 +83,11 @@ pub(crate) async fn answer(app: &App, request: ChainRequest) -> Result<Json, Pro
     }
 }
 
+/// The path below which the log of a chain is.
+pub(crate) fn chain_path(chain: u64) -> String {
+    if chain == 0 { String::new() } else { format!("/chains/{chain}") }
+}
+
 fn in_json(value: impl Serialize) -> Result<Json, ProblemDetails> {
     serde_json::to_value(value).map_err(|_| ProblemDetails::internal())
 }
@@ -152,7 +159,7 @@ impl App {
             || subjects.is_empty()
         {
             // As a service with one chain says it.
-            return Err(rarely_live::engine::ChangeError::NoSubject.into());
+            return Err(ChangeError::NoSubject.into());
         }
         let mut all = ErasureView::default();
         for (chain, subjects) in having.into_iter().filter(|(_, known)| !known.is_empty()) {
@@ -163,8 +170,14 @@ impl App {
         Ok(all)
     }
 
-    pub(crate) fn chains(&self) -> Option<&std::sync::Arc<Chains>> {
-        self.chains.as_ref()
+    /// The path below which the log of this chain is.
+    pub(crate) fn chain_path(&self) -> String {
+        self.chains().map_or_else(String::new, |chains| chain_path(chains.number()))
+    }
+
+    /// The chains, if there are several.
+    pub(crate) fn chains(&self) -> Option<&Arc<Chains>> {
+        self.chains.as_ref().filter(|chains| chains.is_divided())
     }
 }
 

@@ -343,17 +343,9 @@ impl Replica {
                 return Err(Box::new(no_chain(number)));
             }
             Target::Chain { number, below } => {
-                let base_path = origin.base_path.below(&format!("/chains/{number}"));
                 let query = request.uri().query().map_or_else(String::new, |query| format!("?{query}"));
                 let uri = Uri::try_from(format!("{below}{query}")).map_err(|_| problem(ProblemDetails::internal()))?;
-                if matches!(
-                    &**self.links.owner(number).ok_or_else(|| Box::new(no_chain(number)))?.borrow(),
-                    LogOwner::Own { .. }
-                ) {
-                    request.extensions_mut().insert(Below(uri));
-                    request.extensions_mut().insert(ClientOrigin { base_path: Arc::new(base_path), ..origin });
-                    return Ok(number);
-                }
+                request.extensions_mut().insert(Below(uri));
                 number
             }
             Target::Asked(_) | Target::Nothing => {

@@ -14,7 +14,7 @@ use super::event_text::event_text;
 use super::format::{plural, time};
 use super::layout::{PageLayout, TableCell, table};
 use super::page_error::PageError;
-use super::service::pages;
+use super::service::{chains, pages};
 use super::visitor::Visitor;
 use super::{Dashboard, address, blocking, event_of, percent_encoded};
 
@@ -25,7 +25,7 @@ const SEARCHED: u64 = 20_000;
 /// A name with at most this many characters stays on one line.
 const SHORT_NAME: usize = 20;
 /// Kinds of events that belong to no policy.
-const SERVICE_KINDS: [&str; 15] = [
+const SERVICE_KINDS: [&str; 17] = [
     "token created",
     "token revoked",
     "sign-in failed",
@@ -41,6 +41,8 @@ const SERVICE_KINDS: [&str; 15] = [
     "signed in",
     "backup restored",
     "notified",
+    "followed",
+    "covered",
 ];
 
 /// The query parameters.
@@ -64,8 +66,8 @@ enum EventTopic<'a> {
         name: &'a str,
         id: u64,
     },
-    /// The service and its people.
-    Service,
+    /// The service and its people, below the path of a chain.
+    Service(String),
 }
 
 impl EventTopic<'_> {
@@ -73,34 +75,34 @@ impl EventTopic<'_> {
     fn id(&self) -> u64 {
         match self {
             Self::Policy { id, .. } => *id,
-            Self::Service => 0,
+            Self::Service(_) => 0,
         }
     }
 
     fn name(&self) -> &str {
         match self {
             Self::Policy { name, .. } => name,
-            Self::Service => "",
+            Self::Service(_) => "",
         }
     }
 
     fn address(&self) -> String {
         match self {
             Self::Policy { name, .. } => address(name, "/audit"),
-            Self::Service => "/audit".to_owned(),
+            Self::Service(chain) => format!("{chain}/audit"),
         }
     }
 
     fn title(&self) -> String {
         match self {
             Self::Policy { name, .. } => format!("Events of {name}"),
-            Self::Service => "Events of the service".to_owned(),
+            Self::Service(_) => "Events of the service".to_owned(),
         }
     }
 
     /// The kinds of its events.
     fn kinds(&self) -> impl Iterator<Item = &'static &'static str> {
-        let service = matches!(self, Self::Service);
+        let service = matches!(self, Self::Service(_));
         Event::KINDS.iter().filter(move |kind| SERVICE_KINDS.contains(kind) == service)
     }
 }
@@ -125,7 +127,9 @@ pub(super) async fn show_service(
     Query(filter): Query<AuditQuery>,
 ) -> Result<Html<String>, PageError> {
     dashboard.app.authorize(&visitor.grant, Role::Auditor, None)?;
-    let content = html! { (pages("/audit")) (events(&dashboard, &EventTopic::Service, &filter).await?) };
+    let topic = EventTopic::Service(dashboard.app.chain_path());
+    let content =
+        html! { (pages("/audit")) (chains(&dashboard.app, "/audit")) (events(&dashboard, &topic, &filter).await?) };
     Ok(PageLayout::of(&dashboard, &visitor, "Service").under("/", "Policies").html(&content))
 }
 

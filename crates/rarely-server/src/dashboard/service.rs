@@ -15,6 +15,8 @@ use super::layout::{PageLayout, TableCell, fact, table};
 use super::page_error::PageError;
 use super::visitor::Visitor;
 use super::{Dashboard, blocking, event_of};
+use crate::app::App;
+use crate::division::chain_path;
 
 /// Sign-ins on the page.
 const SIGN_INS: usize = 100;
@@ -39,6 +41,23 @@ pub(super) fn pages(here: &str) -> Markup {
         nav.contents aria-label="Pages about the service" { ul {
             @for (address, name) in PAGES { li { a href=(address) aria-current=[(address == here).then_some("page")] { (name) } } }
         } }
+    }
+}
+
+/// The same page of the other chains, if there are several.
+pub(super) fn chains(app: &App, here: &str) -> Markup {
+    let own = app.chain_path();
+    html! {
+        @if let Some(chains) = app.chains() {
+            nav.contents aria-label="Chains" { ul {
+                @for chain in chains.all() {
+                    @let path = chain_path(chain);
+                    li { a href=(format!("{path}{here}")) aria-current=[(path == own).then_some("page")] {
+                        @if path.is_empty() { "the service's own chain" } @else { "chain " (chain) }
+                    } }
+                }
+            } }
+        }
     }
 }
 
@@ -208,6 +227,7 @@ pub(super) async fn checkpoints(
     let content = html! {
         h1 { "Checkpoints" }
         (pages("/service/checkpoints"))
+        (chains(&dashboard.app, "/service/checkpoints"))
         @if let Some(notary) = engine.notary() {
             @let covered = notary.latest().map_or(0, |latest| latest.size());
             p { "Checkpoints are signed with the key " code.long { (notary.key()) } "." }

@@ -58,9 +58,14 @@ impl Chains {
         chain == self.number()
     }
 
+    /// All of them.
+    pub(crate) fn all(&self) -> Vec<u64> {
+        self.links.chains()
+    }
+
     /// The other chains.
     pub(crate) fn others(&self) -> Vec<u64> {
-        self.links.chains().into_iter().filter(|chain| !self.is_own(*chain)).collect()
+        self.all().into_iter().filter(|chain| !self.is_own(*chain)).collect()
     }
 
     /// Asks the owner of a chain.

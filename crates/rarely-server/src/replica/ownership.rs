@@ -105,8 +105,8 @@ impl OwnershipThreads {
             store.withdraw(&balance.id).map(|()| Vec::new())
         };
         // If the database does not answer, or has the tables of an older version, everything stays as it is.
-        let Ok(chains) = store.chains(plan.term) else { return Ok(()) };
-        balance.count(&alive.unwrap_or_default(), &chains);
+        let (Ok(alive), Ok(chains)) = (alive, store.chains(plan.term)) else { return Ok(()) };
+        balance.count(&alive, &chains);
         for chain in chains.iter().filter(|chain| plan.links.owner(chain.number).is_none()) {
             self.spawn(plan.like(chain.number), |_| {}, |_| Ok(()))?;
         }

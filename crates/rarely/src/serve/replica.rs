@@ -21,6 +21,9 @@ pub(super) struct ReplicaArguments {
     /// Seconds after which another replica takes over from one that is not heard of, from 1 to 300
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0, help_heading = HEADING)]
     lease: f64,
+    /// Spread policies over this many chains, each with an owner of its own, beside the service's own chain. Chains are never removed
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=64), help_heading = HEADING)]
+    chains: u64,
     /// Authorities that sign the certificates of the replicas, as a PEM file [default: those that browsers trust]
     #[arg(long, value_name = "FILE", help_heading = HEADING)]
     replica_ca: Option<PathBuf>,
@@ -30,8 +33,9 @@ impl ReplicaArguments {
     /// Where the store is.
     pub(super) fn store(&self, store: &Path, key_named: bool) -> Result<ServedStore, Failure> {
         let Some(database) = store_address(store)? else {
-            if self.advertise.is_some() || self.replica_ca.is_some() {
-                let failure = Failure::new("--advertise and --replica-ca are about a service on several machines");
+            if self.advertise.is_some() || self.replica_ca.is_some() || self.chains > 0 {
+                let failure =
+                    Failure::new("--advertise, --replica-ca and --chains are about a service on several machines");
                 let failure =
                     failure.help("give a database that they share with --store postgres://USER@HOST/DATABASE");
                 return Err(failure.see(Topic::Ownership));
@@ -52,6 +56,7 @@ impl ReplicaArguments {
             advertise: self.advertise.clone(),
             term: Duration::from_secs_f64(self.lease),
             authorities: self.replica_ca.clone(),
+            chains: self.chains,
         })))
     }
 }

@@ -9,6 +9,8 @@ mod book_pages;
 #[cfg(unix)]
 mod cluster;
 #[cfg(unix)]
+mod cluster_chains;
+#[cfg(unix)]
 mod cluster_faults;
 #[cfg(unix)]
 mod cluster_load;
