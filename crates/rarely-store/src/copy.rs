@@ -1,10 +1,11 @@
 //! Copies of a log from one kind of store to the other: the same entries, chain, keys, checkpoints and id.
 
 use std::collections::{BTreeSet, HashMap};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::backup::{EventLoss, Restored, first_lost, put_in_place};
+use crate::copy_chains::chain_file;
 use crate::entry::{Head, KeyedEntry, LookupKey};
 use crate::error::StoreError;
 use crate::event_log::EventLog;
@@ -12,6 +13,7 @@ use crate::lock::StoreLock;
 use crate::postgres_address::PostgresAddress;
 use crate::postgres_log::{Lease, PostgresLog, PostgresStore};
 use crate::sqlite_log::{Durability, SqliteLog, with_suffix};
+use crate::store::{chain_number, is_service_log};
 use crate::subject::SubjectTag;
 use crate::verify::verify_chain;
 use crate::witness::HeadWitness;
@@ -19,7 +21,7 @@ use crate::witness::HeadWitness;
 /// Entries copied at once.
 const BLOCK: usize = 1_000;
 /// How long the target is reserved, unless the copy goes on.
-const TERM: Duration = Duration::from_secs(30);
+pub(crate) const TERM: Duration = Duration::from_secs(30);
 
 /// Copies the store at `from`, which no server uses, into an empty database, and verifies the copy. `progress` gets the number of
 /// the last copied entry.
@@ -36,6 +38,9 @@ pub fn copy_to_postgres(
     let _lock = StoreLock::take(from)?;
     let source = SqliteLog::open_read_only(from)?;
     verify_chain(&source, |_| ())?;
+    if !is_service_log(source.id()) {
+        return Err(StoreError::OtherChain { path: from.to_owned(), found: source.id().to_owned(), expected: 0 });
+    }
     let store = PostgresStore::connect_incomplete(to, durability)?;
     let lease = store.reserve("copy", TERM)?;
     let target = store.open(&lease)?;
@@ -77,7 +82,7 @@ pub fn restore_to_postgres(
 }
 
 /// Copies what the target lacks. Until it is complete, the target cannot be used as a store.
-fn copy_into(
+pub(crate) fn copy_into(
     source: &SqliteLog,
     store: &PostgresStore,
     lease: &Lease,
@@ -95,13 +100,45 @@ fn copy_into(
 /// verified.
 ///
 /// # Errors
-/// If `to` exists, or the log is damaged or cannot be read. The file `to` appears only when it is complete.
+/// [`StoreError::Divided`] if the store has several chains. If `to` exists, or the log is damaged or cannot be read. The file `to`
+/// appears only when it is complete.
 pub fn copy_from_postgres(from: PostgresAddress, to: &Path, progress: impl FnMut(u64)) -> Result<Head, StoreError> {
-    if to.exists() {
-        return Err(StoreError::AlreadyExists { path: to.to_owned() });
+    refuse_existing(to)?;
+    match &PostgresLog::open_chains_read_only(from)?[..] {
+        [source] => copy_log(source, to, progress),
+        logs => {
+            let path = logs.first().map_or_else(PathBuf::new, |log| log.path().to_owned());
+            Err(StoreError::Divided { path, chains: logs.len() as u64 })
+        }
     }
-    let source = PostgresLog::open_read_only(from)?;
-    verify_chain(&source, |_| ())?;
+}
+
+/// Copies all chains of a database, in use or not, to new files in the folder `to`, named by [`chain_file`]: everything committed when the
+/// copy starts. Each is verified. Returns their ends, the service's own first.
+///
+/// # Errors
+/// If a file exists, or a log is damaged or cannot be read. The file of the service's own chain appears last.
+pub fn copy_chains_from_postgres(
+    from: PostgresAddress,
+    to: &Path,
+    mut progress: impl FnMut(u64),
+) -> Result<Vec<Head>, StoreError> {
+    let logs = PostgresLog::open_chains_read_only(from)?;
+    std::fs::create_dir_all(to).map_err(|error| StoreError::io("creating the folder", to, error))?;
+    let files: Vec<PathBuf> = logs.iter().map(|log| to.join(chain_file(chain_number(log.id())))).collect();
+    files.iter().try_for_each(|file| refuse_existing(file))?;
+    let copied = logs.iter().zip(&files).rev().map(|(log, file)| copy_log(log, file, &mut progress));
+    let mut heads = copied.collect::<Result<Vec<Head>, StoreError>>()?;
+    heads.reverse();
+    Ok(heads)
+}
+
+fn refuse_existing(file: &Path) -> Result<(), StoreError> {
+    if file.exists() { Err(StoreError::AlreadyExists { path: file.to_owned() }) } else { Ok(()) }
+}
+
+fn copy_log(source: &PostgresLog, to: &Path, progress: impl FnMut(u64)) -> Result<Head, StoreError> {
+    verify_chain(source, |_| ())?;
     let partial = with_suffix(to, ".partial");
     for suffix in ["", "-wal", "-shm", ".lock"] {
         // What an earlier attempt left.
@@ -109,7 +146,7 @@ pub fn copy_from_postgres(from: PostgresAddress, to: &Path, progress: impl FnMut
     }
     let mut target = SqliteLog::open(&partial, Durability::Full)?;
     target.set_id(source.id())?;
-    let head = copy_entries(&source, &target, progress)?;
+    let head = copy_entries(source, &target, progress)?;
     compare(head, verify_chain(&target, |_| ())?, to)?;
     drop(target);
     for suffix in ["-wal", "-shm", ".lock"] {

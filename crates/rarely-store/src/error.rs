@@ -269,6 +269,34 @@ pub enum StoreError {
         /// The address, without its password.
         path: PathBuf,
     },
+    /// A store of several chains does not fit into a file.
+    #[error("{}: this store has {chains} chains, each with a log of its own, and a file has one log", path.display())]
+    Divided {
+        /// The address, without its password.
+        path: PathBuf,
+        /// How many.
+        chains: u64,
+    },
+    /// A store has chains of which there is no file.
+    #[error("{}: this store has {chains} chains, and there are files of {files}", path.display())]
+    MoreChains {
+        /// The address, without its password.
+        path: PathBuf,
+        /// How many it has.
+        chains: u64,
+        /// How many files there are.
+        files: u64,
+    },
+    /// A file has the log of another chain or another store.
+    #[error("{}: this is the log {found}, and chain {expected} of one store was expected", path.display())]
+    OtherChain {
+        /// The file.
+        path: PathBuf,
+        /// The id of its log.
+        found: String,
+        /// The number of the chain.
+        expected: u64,
+    },
     /// The target of a copy has events.
     #[error("{}: this store has {events} events, and a copy needs an empty one", path.display())]
     NotEmpty {
@@ -356,6 +384,13 @@ impl Explain for StoreError {
             Self::CopyInterrupted { .. } => Remedy::new(
                 "restore the same file into it again; or drop the schema rarely of this database if nothing else is in it, and copy again",
             ),
+            Self::Divided { .. } => Remedy::new("name a folder that has a file for each of them, like backup/"),
+            Self::MoreChains { .. } => {
+                Remedy::new("name a folder with a copy of all of them, or choose another database")
+            }
+            Self::OtherChain { .. } => {
+                Remedy::new("put all files of one copy into the folder, each under the name that it had")
+            }
             Self::NotEmpty { .. } => Remedy::new("choose another database"),
             Self::Owned { address, .. } if address.is_empty() => {
                 Remedy::new("wait until it has ended, then try again").see(Topic::Ownership)

@@ -34,6 +34,7 @@
 mod backup;
 mod commit_statistics;
 mod copy;
+mod copy_chains;
 mod entry;
 mod error;
 mod event_log;
@@ -66,7 +67,8 @@ mod witness;
 
 pub use backup::{EventLoss, Restored, backup, restore};
 pub use commit_statistics::{CommitStatistics, Distribution};
-pub use copy::{copy_from_postgres, copy_to_postgres, restore_to_postgres};
+pub use copy::{copy_chains_from_postgres, copy_from_postgres, copy_to_postgres, restore_to_postgres};
+pub use copy_chains::{ChainFile, PresentEvents, chain_file, chain_files, chains_to_postgres};
 pub use entry::{EntryDraft, Head, KeyedEntry, LogEntry, LookupKey, PolicyRef, Stamp};
 pub use error::StoreError;
 pub use event_log::EventLog;

@@ -86,20 +86,38 @@ impl PostgresLog {
     /// # Errors
     /// If there is no such chain, or the database cannot be reached or has a newer format.
     pub fn open_chain_read_only(address: PostgresAddress, chain: u64) -> Result<Self, StoreError> {
-        let chain = signed(chain).unwrap_or(i64::MAX);
+        let path = address.path();
+        let found = Self::open_chains_read_only(address)?.into_iter().find(|log| log.chain.unsigned_abs() == chain);
+        found.ok_or(StoreError::Missing { path })
+    }
+
+    /// Opens all chains for reading as they are at one moment, in order of their numbers.
+    ///
+    /// # Errors
+    /// As of [`open_chain_read_only`](Self::open_chain_read_only).
+    pub fn open_chains_read_only(address: PostgresAddress) -> Result<Vec<Self>, StoreError> {
         let (worker, path, address) = (Worker::start()?, address.path(), Arc::new(address));
         let (connecting, place) = (address.clone(), path.clone());
         let opened = worker.run(PATIENCE, async move {
             let session = Session::to_audit(&connecting).await?;
-            let described = schema::describe(&session, &place, chain).await?;
-            Ok((Arc::new(session), described))
+            let copying = schema::describe(&session, &place, SERVICE).await?.copying;
+            let chains = schema::chains(&session).await?;
+            Ok((Arc::new(session), copying, chains))
         });
-        let (session, described) = opened.map_err(|error| error.of("opening the store", &path))?;
-        if described.copying {
+        let (session, copying, chains) = opened.map_err(|error| error.of("opening the store", &path))?;
+        if copying {
             return Err(StoreError::CopyInterrupted { path });
         }
-        let reading = ReadSessions::Transaction(session);
-        Ok(Self { worker, address, path, chain, id: described.id, reading, writer: None })
+        let log = |(chain, id)| Self {
+            worker: worker.clone(),
+            address: address.clone(),
+            path: path.clone(),
+            chain,
+            id,
+            reading: ReadSessions::Transaction(session.clone()),
+            writer: None,
+        };
+        Ok(chains.into_iter().map(log).collect())
     }
 
     /// The log's id: of the service's own chain 32 random hexadecimal digits, of another that with its number. Copies have the same id.
@@ -165,13 +183,12 @@ impl PostgresLog {
             ReadSessions::Pool(pool) => pool,
         };
         for attempt in 0.. {
-            let session = match pool.take() {
-                Some(session) => session,
-                None => {
-                    let address = self.address.clone();
-                    let connected = self.worker.run(PATIENCE, async move { Session::to_read(&address).await });
-                    Arc::new(connected.map_err(fail)?)
-                }
+            let session = if let Some(session) = pool.take() {
+                session
+            } else {
+                let address = self.address.clone();
+                let connected = self.worker.run(PATIENCE, async move { Session::to_read(&address).await });
+                Arc::new(connected.map_err(fail)?)
             };
             match self.worker.run(PATIENCE, query(session.clone(), self.chain)) {
                 Ok(result) => {

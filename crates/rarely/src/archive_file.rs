@@ -8,7 +8,9 @@ use std::path::Path;
 use rarely_error::Topic;
 use rarely_live::engine::DueArchive;
 use rarely_output::{OutputDirectory, ParquetRows, ReadCell, RowCell, RowColumn, read_parquet_rows};
-use rarely_store::{EventLog, Hash, LogEntry, SignedCheckpoint, StoreError, check_range, range_proof};
+use rarely_store::{
+    EventLog, Hash, LogEntry, SignedCheckpoint, StoreError, chain_number, check_range, origin, range_proof,
+};
 use serde_json::json;
 
 use crate::failure::{Failure, OrFail as _};
@@ -36,9 +38,9 @@ pub(crate) struct Written {
 }
 
 /// Writes the events that are due, with the signed checkpoint beside them, and reads them again.
-pub(crate) fn write(folder: &Path, origin: &str, log: &dyn EventLog, due: &DueArchive) -> Result<Written, Failure> {
+pub(crate) fn write(folder: &Path, id: &str, log: &dyn EventLog, due: &DueArchive) -> Result<Written, Failure> {
     let out = OutputDirectory::create(folder)?;
-    let stem = format!("events-{}-{}", due.first, due.last);
+    let stem = stem(id, due);
     let name = format!("{stem}.parquet");
     let (bytes, hashes) = parquet(log, due)?;
     refuse_other(&folder.join(&name), &bytes)?;
@@ -53,7 +55,7 @@ pub(crate) fn write(folder: &Path, origin: &str, log: &dyn EventLog, due: &DueAr
     out.write_json(
         &format!("{stem}.json"),
         &json!({
-            "format": FORMAT, "origin": origin, "policy": due.policy, "policy_id": due.id, "first": due.first, "last": due.last,
+            "format": FORMAT, "origin": origin(id), "policy": due.policy, "policy_id": due.id, "first": due.first, "last": due.last,
             "events": due.events, "sha256": sha256, "hash_before": before,
             "checkpoint": checkpoint.as_ref().map(ToString::to_string), "proof": proof,
         }),
@@ -70,6 +72,14 @@ pub(crate) fn write(folder: &Path, origin: &str, log: &dyn EventLog, due: &DueAr
         return Err(StoreError::Proof { problem }.into());
     }
     Ok(Written { name, sha256, checkpoint: checkpoint.map(|checkpoint: SignedCheckpoint| checkpoint.size()) })
+}
+
+/// The name of the files, without what follows the point. Chains of one store number their events each for itself.
+fn stem(id: &str, DueArchive { first, last, .. }: &DueArchive) -> String {
+    match chain_number(id) {
+        0 => format!("events-{first}-{last}"),
+        chain => format!("chain-{chain}-events-{first}-{last}"),
+    }
 }
 
 /// A file with this name and other events is the archive of another store, and is not replaced. One with the same events is what an archiving

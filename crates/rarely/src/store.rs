@@ -3,19 +3,19 @@
 mod archive;
 mod copy;
 mod restore;
+mod rotate_key;
 mod store_clock;
 
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use rarely_live::event::Recovered;
-use rarely_store::{Store, backup, origin};
+use rarely_store::{Store, backup};
 
 use crate::failure::Failure;
-use crate::offline::{OfflineStore, private_key, signing_if_possible};
-use crate::output::{print, say};
-use crate::postgres::{is_address, only_a_file};
-use crate::serve::silent;
+use crate::offline::{OfflineStore, signing_if_possible};
+use crate::output::say;
+use crate::postgres::only_a_file;
 
 /// What to do with a store.
 #[derive(Debug, Args)]
@@ -35,7 +35,8 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         to: PathBuf,
     },
-    /// Copy a store from a file into an empty PostgreSQL database, or from there to a new file, and check the copy
+    /// Copy a store from a file into an empty PostgreSQL database, or from there to a new file, and check the copy; a folder has a file for
+    /// each chain
     Copy(copy::Arguments),
     /// Move records that are older than their documents want to keep them (`retain`) into Parquet files, and give the space back
     Archive(archive::Arguments),
@@ -96,31 +97,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             store_clock::run(store, reason, signing_key.as_deref())?;
         }
         Command::RotateKey { store, signing_key, lost } => {
-            rotate_key(store, signing_key.as_deref(), *lost)?;
+            rotate_key::run(store, signing_key.as_deref(), *lost)?;
         }
     }
     Ok(())
-}
-
-fn rotate_key(store: &Path, signing_key: Option<&Path>, lost: bool) -> Result<(), Failure> {
-    let file = private_key(store, signing_key)?;
-    if lost && file.path().exists() {
-        return Err(Failure::new(format!("{}: the key is not lost", file.path().display()))
-            .help("leave out --lost, or move the file away if it is not the right one"));
-    }
-    let offline = OfflineStore::reserve(store)?;
-    let event = offline.with_engine((!lost).then(|| silent(file.clone())), |engine| {
-        Ok(engine.replace_signing_key("console", &file, &origin(engine.store_id()))?)
-    })?;
-    // The new key signs everything so far.
-    let key = offline.with_engine(Some(silent(file.clone())), |engine| {
-        Ok(engine.notary().map(|notary| notary.key().to_string()).unwrap_or_default())
-    })?;
-    say(&format!("event {event} records the new key"));
-    if is_address(store) {
-        say(&format!("copy {} to every machine of the service before a replica starts there", file.path().display()));
-    }
-    print(&format!("{key}\n"))
 }
 
 fn recover(store: &Path) -> Result<(), Failure> {
@@ -131,6 +111,7 @@ fn recover(store: &Path) -> Result<(), Failure> {
     };
     let recovered = Recovered { log_ended: head.number, acknowledged: seen.number };
     let event = OfflineStore::reserve(store)?
+        .service()
         .with_engine(signing_if_possible(store, None), |engine| Ok(engine.recovered("console", recovered)?))?;
     say(&if seen.number > head.number {
         format!(

@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use rarely_live::engine::StartError;
+use rarely_live::engine::{CheckpointOptions, StartError};
 use rarely_live::{Engine, Role};
 use rarely_output::{TextTable, utc};
 use rarely_store::StoreError;
 use serde_json::{Value as Json, json};
 
 use crate::failure::{Failure, parse};
-use crate::offline::{OfflineStore, signing_if_possible};
+use crate::offline::{OfflineLog, OfflineStore, signing_if_possible};
 use crate::output::{OutputFormat, print, print_json, say, width};
 use crate::running_server::RunningServer;
 use crate::serve::new_token;
@@ -198,24 +198,41 @@ fn table(tokens: &Json) -> String {
     table.text(width())
 }
 
-/// Acts on a store that no server uses.
-pub(crate) fn on_store<R>(place: &TokenPlace, act: impl FnOnce(&Engine) -> Result<R, Failure>) -> Result<R, Failure> {
+/// Acts on the service's own log of a store that no server uses.
+fn on_store<R>(place: &TokenPlace, act: impl FnOnce(&Engine) -> Result<R, Failure>) -> Result<R, Failure> {
+    let (store, signing) = reserved(place)?;
+    on_log(store.service(), signing, act)
+}
+
+/// Reserves a store that no server uses. Says also how it is signed, if that is possible.
+pub(crate) fn reserved(place: &TokenPlace) -> Result<(OfflineStore, Option<CheckpointOptions>), Failure> {
     let path = place.store.as_deref();
     let path = path
         .ok_or_else(|| Failure::new("there is neither a store nor a server").help("name one with --store or --url"))?;
-    let in_use = "if it is the server, let it do this: --url http://127.0.0.1:8080, with --token-file or RARELY_TOKEN";
     let signing = signing_if_possible(path, place.signing_key.as_deref());
-    let refused = |error: StartError| match error {
+    Ok((OfflineStore::reserve(path).map_err(|error| refused(error.into()))?, signing))
+}
+
+/// Acts on one of its logs.
+pub(crate) fn on_log<R>(
+    log: &OfflineLog,
+    signing: Option<CheckpointOptions>,
+    act: impl FnOnce(&Engine) -> Result<R, Failure>,
+) -> Result<R, Failure> {
+    let engine = log.start(signing).map_err(refused)?;
+    let done = act(&engine);
+    engine.stop();
+    done
+}
+
+fn refused(error: StartError) -> Failure {
+    let in_use = "if it is the server, let it do this: --url http://127.0.0.1:8080, with --token-file or RARELY_TOKEN";
+    match error {
         StartError::Store(used @ (StoreError::Locked { .. } | StoreError::Owned { .. })) => {
             Failure::from(used).help(in_use)
         }
         other => other.into(),
-    };
-    let store = OfflineStore::reserve(path).map_err(|error| refused(error.into()))?;
-    let engine = store.start(signing).map_err(refused)?;
-    let done = act(&engine);
-    engine.stop();
-    done
+    }
 }
 
 impl TokenPlace {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use rarely_store::{
-    Notary, NoteSigner, NoteVerdict, SignedCheckpoint, SigningKeyFile, Store, StoreError, is_service_log,
+    Notary, NoteSigner, NoteVerdict, SignedCheckpoint, SigningKeyFile, Store, StoreError, is_service_log, origin,
 };
 
 use super::{ChangeError, Engine, StartError};
@@ -126,8 +126,9 @@ impl Engine {
         }
     }
 
-    /// Records that another key signs checkpoints from the next start on. The new key is written beside `file`, and put in
-    /// place when the event is on disk. If the engine has no notary, the old key is lost, and the new one signs alone.
+    /// Records that another key signs checkpoints from the next start on. The new key is written beside `file`, under the name of the
+    /// service's own log. It is put in place when that log has the event, so that log is the last one. If the engine has no notary, the
+    /// old key is lost, and the new one signs alone.
     ///
     /// # Errors
     /// [`ChangeError`] if it cannot be stored.
@@ -139,11 +140,15 @@ impl Engine {
             Some(signer) => signer,
             None => next.read_or_create(name).map_err(store)?,
         };
+        let is_service = is_service_log(&self.store_id);
+        let new = if is_service { new } else { new.named(&origin(&self.store_id)) };
         let old: Option<&NoteSigner> = self.notary.as_deref().map(Notary::signer);
         let replaced = KeyReplaced::sign(old, &new);
         let event = self.record(actor, rarely_store::PolicyRef::None, Event::KeyReplaced(replaced))?;
         self.sign_checkpoint();
-        file.replace_with(&next).map_err(store)?;
+        if is_service {
+            file.replace_with(&next).map_err(store)?;
+        }
         Ok(event)
     }
 }

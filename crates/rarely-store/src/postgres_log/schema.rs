@@ -151,6 +151,12 @@ pub(super) async fn describe(session: &Session, path: &Path, chain: i64) -> Resu
     Ok(Described { id: row.try_get(0)?, copying: row.try_get(1)?, secret: row.try_get(2)? })
 }
 
+/// The numbers and ids of all chains, in order.
+pub(super) async fn chains(session: &Session) -> Result<Vec<(i64, String)>, SessionError> {
+    let rows = session.query("SELECT chain, id FROM rarely.chains ORDER BY chain", &[]).await?;
+    rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
+}
+
 /// Removes the whole log of a chain.
 pub(super) fn forget_everything(chain: i64, epoch: i64) -> String {
     let tables = ["events", "marks", "tree", "checkpoints", "snapshots", "subjects"];

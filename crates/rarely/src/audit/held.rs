@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use rarely_error::Topic;
-use rarely_store::{Head, NoteKey, SignedCheckpoint, SigningKeyFile};
+use rarely_store::{Head, NoteKey, SignedCheckpoint, SigningKeyFile, is_service_log, origin, service_id};
 
 use crate::failure::{Failure, OrFail as _};
 
 /// What an auditor has kept outside a store.
+#[derive(Clone)]
 pub(super) struct Held {
     /// The number and hash of an event.
     pub(super) head: Option<Head>,
@@ -17,6 +18,8 @@ pub(super) struct Held {
     pub(super) key: Option<NoteKey>,
     /// Whether the auditor has named the key.
     pub(super) key_named: bool,
+    /// Keys that other logs of the store vouch for.
+    pub(super) trusted: Vec<NoteKey>,
     /// The directory with the files of archived records.
     pub(super) archive: Option<PathBuf>,
 }
@@ -47,7 +50,25 @@ impl Held {
                 SignedCheckpoint::parse_all(&text).map_err(|error| Failure::from(error).at(path.display()))?
             }
         };
-        Ok(Self { head, checkpoints, key, key_named, archive: None })
+        Ok(Self { head, checkpoints, key, key_named, trusted: Vec::new(), archive: None })
+    }
+
+    /// What is about one of several logs of a store, with keys that the service's own log vouches for. The key of the service has another
+    /// name for each.
+    pub(super) fn about(&self, id: &str, logs: &[&str], trusted: &[NoteKey]) -> Self {
+        let of_service = origin(service_id(id));
+        let named = |key: &NoteKey| {
+            if key.name() == of_service && !is_service_log(id) { key.named(&origin(id)) } else { key.clone() }
+        };
+        let is_of_another = |checkpoint: &SignedCheckpoint| {
+            logs.iter().any(|other| *other != id && checkpoint.origin() == origin(other))
+        };
+        Self {
+            checkpoints: self.checkpoints.iter().filter(|checkpoint| !is_of_another(checkpoint)).cloned().collect(),
+            key: self.key.as_ref().map(named),
+            trusted: trusted.iter().map(named).collect(),
+            ..self.clone()
+        }
     }
 }
 

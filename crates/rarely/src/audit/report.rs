@@ -8,11 +8,12 @@ use rarely_live::replay::{self, ReplayError, for_each_entry};
 use rarely_live::{ENGINE_ACTOR, EngineState, LivePolicy, Signer, VersionOrigin};
 use rarely_output::{ColumnTable, OutputDirectory, TableColumn, utc};
 use rarely_plot::{Page, PageCell};
-use rarely_store::{EventLog, LogEntry, PostgresLog, SqliteLog};
+use rarely_store::{EventLog, LogEntry};
 
 use crate::failure::Failure;
+use crate::offline::{chain_heading, logs_of};
 use crate::output::say;
-use crate::postgres::{store_address, without_password};
+use crate::postgres::without_password;
 
 /// The heading of what is about no policy. A policy cannot have this name: it has a slash.
 const SERVICE: &str = "service / people";
@@ -36,35 +37,50 @@ struct HistoryLine {
 }
 
 pub(super) fn run(store: &Path, policy: Option<&str>, out: &Path) -> Result<(), Failure> {
-    let log: Box<dyn EventLog> = match store_address(store)? {
-        Some(address) => Box::new(PostgresLog::open_read_only(address)?),
-        None => Box::new(SqliteLog::open_read_only(store)?),
-    };
-    let log = &*log;
-    let mut world = EngineState::default();
-    let mut lines = Vec::new();
-    let walked = for_each_entry::<ReplayError>(log, 0, None, |entry| {
-        let event = replay::event(log, &entry)?;
-        world.apply_entry(log, &entry, &event)?;
-        match world.policy(entry.policy) {
-            Some(live) => lines.extend(line(&live.lock(), &entry, &event)),
-            None => lines.extend(service_line(&entry, &event)),
-        }
-        Ok(())
-    });
-    walked?;
+    let logs = logs_of(store)?;
+    let mut histories = Vec::new();
+    for (number, log) in &logs {
+        histories.push(History::read(&**log, &chain_heading(*number, logs.len()))?);
+    }
     if let Some(name) = policy {
-        if world.named(name).is_none() {
+        if histories.iter().all(|history| history.world.named(name).is_none()) {
             let store = without_password(&store.display().to_string());
             return Err(Failure::new(format!("{store}: there is no policy {name:?}")));
         }
-        lines.retain(|line| line.policy == name);
+        for history in &mut histories {
+            history.lines.retain(|line| line.policy == name);
+        }
     }
+    let lines: Vec<&HistoryLine> = histories.iter().flat_map(|history| &history.lines).collect();
     let directory = OutputDirectory::create(out)?;
     directory.write("changes.csv", csv(&lines))?;
-    directory.write("changes.html", page(store, &world, &lines).html())?;
+    directory.write("changes.html", page(store, &histories, &lines).html())?;
     say(&format!("{} entries are in {} and changes.csv", lines.len(), directory.path().join("changes.html").display()));
     Ok(())
+}
+
+/// What happened in one log.
+struct History {
+    world: EngineState,
+    lines: Vec<HistoryLine>,
+}
+
+impl History {
+    /// `heading` comes before what is about no policy.
+    fn read(log: &dyn EventLog, heading: &str) -> Result<Self, ReplayError> {
+        let mut world = EngineState::default();
+        let mut lines = Vec::new();
+        for_each_entry::<ReplayError>(log, 0, None, |entry| {
+            let event = replay::event(log, &entry)?;
+            world.apply_entry(log, &entry, &event)?;
+            match world.policy(entry.policy) {
+                Some(live) => lines.extend(line(&live.lock(), &entry, &event)),
+                None => lines.extend(service_line(heading, &entry, &event)),
+            }
+            Ok(())
+        })?;
+        Ok(Self { world, lines })
+    }
 }
 
 fn line(live: &LivePolicy, entry: &LogEntry, event: &Event) -> Option<HistoryLine> {
@@ -88,10 +104,10 @@ fn line(live: &LivePolicy, entry: &LogEntry, event: &Event) -> Option<HistoryLin
 }
 
 /// An event about the service or its people.
-fn service_line(entry: &LogEntry, event: &Event) -> Option<HistoryLine> {
+fn service_line(heading: &str, entry: &LogEntry, event: &Event) -> Option<HistoryLine> {
     let nothing = String::new;
     Some(HistoryLine {
-        policy: SERVICE.to_owned(),
+        policy: format!("{heading}{SERVICE}"),
         event: entry.number,
         time: utc(entry.time_ms),
         what: event.service_sentence()?,
@@ -180,7 +196,7 @@ fn basis(proposed: &Proposed) -> String {
     format!("{}; {} outcomes; certified by {certified}; statistics {}", case.cause, proposed.outcomes, proposed.digest)
 }
 
-fn csv(lines: &[HistoryLine]) -> String {
+fn csv(lines: &[&HistoryLine]) -> String {
     let texts = |field: fn(&HistoryLine) -> &String| lines.iter().map(|line| field(line).clone()).collect::<Vec<_>>();
     ColumnTable::default()
         .texts("policy", texts(|line| &line.policy))
@@ -198,13 +214,15 @@ fn csv(lines: &[HistoryLine]) -> String {
         .to_csv()
 }
 
-fn page(store: &Path, world: &EngineState, lines: &[HistoryLine]) -> Page {
+fn page(store: &Path, histories: &[History], lines: &[&HistoryLine]) -> Page {
+    let ends: Vec<String> = histories.iter().map(|history| history.world.applied().to_string()).collect();
     let mut page = Page::new("History of changes");
     page.paragraph(&format!(
         "Every version, proposal, refusal, stop, signature, correction, export and reading of a record in {}, up to event {}. Times are UTC. `rarely audit verify` checks the log \
          from which this was written.",
         without_password(&store.display().to_string()),
-        world.applied()
+        // Of several logs in order of their numbers.
+        ends.join(", ")
     ));
     let mut policies: BTreeMap<&str, Vec<&HistoryLine>> = BTreeMap::new();
     for line in lines {
@@ -212,7 +230,8 @@ fn page(store: &Path, world: &EngineState, lines: &[HistoryLine]) -> Page {
     }
     for (name, lines) in policies {
         page.heading(name);
-        if let Some(live) = world.named(name).and_then(|id| world.policy(id)) {
+        let named = |world: &EngineState| world.named(name).and_then(|id| world.policy(id).cloned());
+        for live in histories.iter().filter_map(|history| named(&history.world)) {
             versions(&mut page, &live.lock());
         }
         page.subheading("Everything that was done");

@@ -1,6 +1,6 @@
 //! `rarely audit verify`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -15,13 +15,14 @@ use rarely_live::replay::{self, ReplayError};
 use rarely_store::{
     ARCHIVED, ChainFault, EventLog, Head, HeadWitness, NoteKey, PostgresAddress, PostgresLog, RestoredLog,
     SnapshotFault, SnapshotFile, SqliteLog, StoreError, StoreLock, StoredSnapshot, TreeFault, TreeSummary, backup,
-    tree_root, verify_tree,
+    chain_number, is_service_log, tree_root, verify_tree,
 };
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use super::held::Held;
 use crate::archive_file::bodies;
 use crate::failure::{Failure, OrFail as _, worded};
+use crate::offline::{chain_heading, policies_in};
 use crate::output::{OutputFormat, print, print_json, say};
 use crate::postgres::{store_address, without_password};
 
@@ -44,28 +45,42 @@ impl Inconsistency {
 }
 
 pub(super) fn run(store: &Path, held: &Held, format: OutputFormat) -> Result<ExitCode, Failure> {
-    match check(store, held)? {
-        Ok(verified) => {
-            match format {
-                OutputFormat::Table => print(&table(&verified))?,
-                OutputFormat::Json => print_json(&answer(&verified))?,
-            }
-            Ok(ExitCode::SUCCESS)
-        }
-        Err(Inconsistency { event, what, help }) => {
-            if let Some(help) = help {
-                say(&format!("help: {help}"));
-            }
-            match format {
-                OutputFormat::Table => {
-                    let store = without_password(&store.display().to_string());
-                    print(&format!("{store}: the log is not consistent: {what}\n"))?;
+    let checked = check(store, held)?;
+    let fits = checked.iter().all(|(_, checked)| checked.is_ok());
+    match format {
+        OutputFormat::Table => {
+            let store = without_password(&store.display().to_string());
+            for (number, of_log) in &checked {
+                let heading = chain_heading(*number, checked.len());
+                match of_log {
+                    Ok(verified) => print(&format!("{heading}{}", table(verified)))?,
+                    Err(Inconsistency { what, .. }) => {
+                        print(&format!("{store}: {heading}the log is not consistent: {what}\n"))?;
+                    }
                 }
-                OutputFormat::Json => print_json(&json!({ "fits": false, "event": event, "problem": what }))?,
             }
-            Ok(ExitCode::FAILURE)
+        }
+        OutputFormat::Json => print_json(&match &checked[..] {
+            [(_, of_log)] => answer(of_log),
+            chains => {
+                let chains: Vec<Json> = chains
+                    .iter()
+                    .map(|(number, of_log)| {
+                        let mut chain = answer(of_log);
+                        chain["chain"] = (*number).into();
+                        chain
+                    })
+                    .collect();
+                json!({ "fits": fits, "chains": chains })
+            }
+        })?,
+    }
+    for (number, of_log) in &checked {
+        if let Err(Inconsistency { help: Some(help), .. }) = of_log {
+            say(&format!("{}help: {help}", chain_heading(*number, checked.len())));
         }
     }
+    Ok(if fits { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Everything that was checked.
@@ -81,11 +96,15 @@ struct Verified {
 
 type Checked = Result<Verified, Inconsistency>;
 
-/// The audit's result; an error if the audit could not run.
-fn check(store: &Path, held: &Held) -> Result<Checked, Failure> {
-    if let Some(address) = store_address(store)? {
-        return check_database(address, held);
+/// The audit's result for each log of a store, with its number; an error if the audit could not run.
+fn check(store: &Path, held: &Held) -> Result<Vec<(u64, Checked)>, Failure> {
+    match store_address(store)? {
+        Some(address) => check_database(address, held),
+        None => Ok(vec![(0, check_file(store, held)?)]),
     }
+}
+
+fn check_file(store: &Path, held: &Held) -> Result<Checked, Failure> {
     if !store.exists() {
         return Err(StoreError::Missing { path: store.to_owned() }.into());
     }
@@ -109,21 +128,51 @@ fn check(store: &Path, held: &Held) -> Result<Checked, Failure> {
         };
     }
     let witnessed = witness.and_then(|witness| witness.seen()).map(|seen| seen.number);
-    check_log(&log, &snapshot_file, held, witnessed)
+    let held = held.about(log.id(), &[], &[]);
+    check_log((&log, log.id()), &snapshot_file, &held, witnessed)
 }
 
-/// Checks a log in a database as it is now: everything is read in one transaction, so that no server has to stop.
-fn check_database(address: PostgresAddress, held: &Held) -> Result<Checked, Failure> {
-    let log = match PostgresLog::open_read_only(address) {
-        Ok(log) => Arc::new(log),
-        Err(error) => return unreadable(error),
+/// Checks all logs in a database as they are now: everything is read in one transaction, so that no server has to stop.
+fn check_database(address: PostgresAddress, held: &Held) -> Result<Vec<(u64, Checked)>, Failure> {
+    let logs: Vec<Arc<PostgresLog>> = match PostgresLog::open_chains_read_only(address) {
+        Ok(logs) => logs.into_iter().map(Arc::new).collect(),
+        Err(error) => return Ok(vec![(0, unreadable(error)?)]),
     };
-    check_log(&*log, &SnapshotFile::in_database(log.clone()), held, None)
+    let ids: Vec<&str> = logs.iter().map(|log| log.id()).collect();
+    // The auditor has not said in which log the event is. If it is in none, the service's own says so.
+    let mut with_head = 0;
+    if let Some(head) = held.head {
+        for (at, log) in logs.iter().enumerate().rev() {
+            with_head = if recorded_head(&**log, head)?.is_none() { at } else { with_head };
+        }
+    }
+    let mut trusted = Vec::new();
+    let (mut checked, mut registered) = (Vec::new(), BTreeMap::new());
+    for (at, log) in logs.iter().enumerate() {
+        let number = chain_number(log.id());
+        let held = held.about(log.id(), &ids, &trusted);
+        let held = Held { head: held.head.filter(|_| at == with_head), ..held };
+        let mut of_log = check_log((&**log, log.id()), &SnapshotFile::in_database(log.clone()), &held, None)?;
+        if let Ok(verified) = &of_log {
+            if let Some(key) = held.key.as_ref().filter(|_| number == 0) {
+                trusted = KeyReplaced::trusted(key, &verified.findings.key_replacements);
+            }
+            let before = policies_in(&**log)?
+                .into_iter()
+                .find_map(|policy| registered.insert(policy.clone(), number).map(|before| (policy, before)));
+            if let Some((policy, before)) = before {
+                let what = format!("the policy {policy} is registered in chain {before} and in chain {number}");
+                of_log = Err(Inconsistency { event: None, what, help: None });
+            }
+        }
+        checked.push((number, of_log));
+    }
+    Ok(checked)
 }
 
-/// Checks a log that does not change.
+/// Checks a log that does not change, and has this id.
 fn check_log(
-    log: &dyn EventLog,
+    (log, id): (&dyn EventLog, &str),
     snapshot_file: &SnapshotFile,
     held: &Held,
     witnessed: Option<u64>,
@@ -156,7 +205,7 @@ fn check_log(
         Err(fault) => return Ok(Err(Inconsistency::new(fault.event(), &fault))),
     };
     let checkpoints = log.checkpoints(None)?.len();
-    let tree = match signed(log, snapshot_file, held, &findings) {
+    let tree = match signed((log, id), snapshot_file, held, &findings) {
         Ok(tree) => tree,
         Err(SnapshotFault::Log(StoreError::Tree(fault))) => {
             return Ok(Err(Inconsistency::new(Some(fault.number()), &fault)));
@@ -196,15 +245,18 @@ fn recorded_head(log: &dyn EventLog, Head { number, hash }: Head) -> Result<Opti
 
 /// Compares the log and its snapshot with what was signed; `None` without a key.
 fn signed(
-    log: &dyn EventLog,
+    (log, id): (&dyn EventLog, &str),
     snapshot: &SnapshotFile,
     held: &Held,
     findings: &AuditSummary,
 ) -> Result<Option<(NoteKey, TreeSummary)>, SnapshotFault> {
     let Some(key) = &held.key else { return Ok(None) };
-    let trusted = KeyReplaced::trusted(key, &findings.key_replacements);
+    let mut trusted = KeyReplaced::trusted(key, &findings.key_replacements);
+    trusted.extend(held.trusted.iter().filter(|key| !trusted.contains(key)).cloned().collect::<Vec<_>>());
     let tree = verify_tree(log, &held.checkpoints, &trusted)?;
-    if tree.checkpoints == held.checkpoints.len() as u64 && held.key_named {
+    // A chain that nobody has used yet has no checkpoint.
+    let is_unused = findings.head.number == 0 && !is_service_log(id);
+    if tree.checkpoints == held.checkpoints.len() as u64 && held.key_named && !is_unused {
         return Err(StoreError::from(TreeFault::NoCheckpoint { key: key.clone() }).into());
     }
     if tree.checkpoints > 0 && findings.snapshot.is_some() {
@@ -354,7 +406,11 @@ fn signatures(verified: &Verified) -> String {
     }
 }
 
-fn answer(verified: &Verified) -> serde_json::Value {
+fn answer(checked: &Checked) -> Json {
+    let verified = match checked {
+        Ok(verified) => verified,
+        Err(Inconsistency { event, what, .. }) => return json!({ "fits": false, "event": event, "problem": what }),
+    };
     let findings = &verified.findings;
     let tree = verified.tree.as_ref().map(|(key, tree)| {
         json!({

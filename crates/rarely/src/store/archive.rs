@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use rarely_live::Engine;
 use rarely_live::event::ArchiveFile;
 use rarely_output::UtcInstant;
-use rarely_store::origin;
 
 use crate::archive_file::write;
 use crate::failure::Failure;
@@ -33,41 +33,49 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let Arguments { store, out, before, signing_key } = arguments;
     let offline = OfflineStore::reserve(store)?;
     let signing = signing_if_possible(store, signing_key.as_deref());
-    offline.with_engine(signing, |engine| {
-        // A checkpoint covers everything that is archived now.
-        engine.sign_checkpoint();
-        let mut parts = 0;
-        loop {
-            let due = engine.due_archives(*before)?;
-            if due.is_empty() {
-                break;
-            }
-            for due in &due {
-                let written = write(out, &origin(engine.store_id()), engine.log().as_ref(), due)?;
-                let (name, sha256, checkpoint) = (written.name.clone(), written.sha256, written.checkpoint);
-                if checkpoint.is_none() {
-                    say("the log is not signed, so no checkpoint is beside the file");
-                }
-                let file = ArchiveFile { name, sha256, checkpoint };
-                let archived = engine.archive(("console", "console"), due, file)?;
-                print(&format!(
-                    "{}: {} events of {} ({} decisions); event {} says so\n",
-                    shown(out, &written.name),
-                    due.events,
-                    due.policy,
-                    archived.decisions,
-                    archived.event
-                ))?;
-                parts += 1;
-            }
+    let mut parts = 0;
+    for log in offline.logs() {
+        parts += log.with_engine(signing.clone(), |engine| archived(engine, out, *before))?;
+    }
+    if parts == 0 {
+        say("no record is older than the document of its policy wants to keep it (`retain` in [control])");
+    }
+    Ok(())
+}
+
+/// Archives what is due in one log. Returns how many files were written.
+fn archived(engine: &Engine, out: &Path, before: Option<u64>) -> Result<usize, Failure> {
+    // A checkpoint covers everything that is archived now.
+    engine.sign_checkpoint();
+    let mut parts = 0;
+    loop {
+        let due = engine.due_archives(before)?;
+        if due.is_empty() {
+            break;
         }
-        if parts == 0 {
-            say("no record is older than the document of its policy wants to keep it (`retain` in [control])");
-        } else if !engine.compact() {
-            say("the space could not be given back to the system; the next archiving tries again");
+        for due in &due {
+            let written = write(out, engine.store_id(), engine.log().as_ref(), due)?;
+            let (name, sha256, checkpoint) = (written.name.clone(), written.sha256, written.checkpoint);
+            if checkpoint.is_none() {
+                say("the log is not signed, so no checkpoint is beside the file");
+            }
+            let file = ArchiveFile { name, sha256, checkpoint };
+            let archived = engine.archive(("console", "console"), due, file)?;
+            print(&format!(
+                "{}: {} events of {} ({} decisions); event {} says so\n",
+                shown(out, &written.name),
+                due.events,
+                due.policy,
+                archived.decisions,
+                archived.event
+            ))?;
+            parts += 1;
         }
-        Ok(())
-    })
+    }
+    if parts > 0 && !engine.compact() {
+        say("the space could not be given back to the system; the next archiving tries again");
+    }
+    Ok(parts)
 }
 
 fn shown(out: &Path, name: &str) -> String {

@@ -5,20 +5,25 @@ use std::path::PathBuf;
 
 use clap::Args;
 use rarely_live::Engine;
+use rarely_live::engine::Durability;
 use rarely_live::event::{BackupRestored, Event, EventError, Recovered};
 use rarely_live::replay::{self, ReplayError, for_each_entry};
 use rarely_policy::PolicyDocument;
-use rarely_store::{EventLog, EventLoss, Head, LogEntry, Restored, StoreError, restore, restore_to_postgres};
+use rarely_store::{
+    EventLog, EventLoss, Head, LogEntry, PostgresStore, PresentEvents, Restored, StoreError, chains_to_postgres,
+    restore, restore_to_postgres,
+};
 
+use super::copy::files_in;
 use crate::failure::{Failure, OrFail as _};
-use crate::offline::{OfflineStore, log_of, signing_if_possible};
+use crate::offline::{OfflineLog, OfflineStore, chain_heading, logs_of, signing_if_possible};
 use crate::output::say;
 use crate::postgres::{store_address, without_password};
 
 /// A backup, and the store that it replaces.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// The backup
+    /// The backup: a file, or a folder with a file for each chain
     #[arg(long, value_name = "FILE")]
     from: PathBuf,
     /// The store, which no server uses: a file, or postgres://USER@HOST/DATABASE
@@ -39,7 +44,10 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let Arguments { to, accept_loss, yes, .. } = arguments;
+    let Arguments { from, to, accept_loss, yes, .. } = arguments;
+    if from.is_dir() {
+        return restore_folder(arguments);
+    }
     let target = Target::of(arguments)?;
     let first = match target.restore(EventLoss::Refuse) {
         Ok(restored) => {
@@ -62,10 +70,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if reason.is_empty() {
         return Err(Failure::new("--reason is empty").help("say in a few words why these events are given up"));
     }
-    let log = log_of(to)?;
+    let logs = logs_of(to)?;
+    let Some((_, log)) = logs.first() else { return Ok(()) };
     let before = log.head()?.map_or(Head::EMPTY, |(number, hash)| Head { number, hash });
-    tell(&*log, first, before.number)?;
-    drop(log);
+    tell(&**log, first, before.number)?;
+    drop(logs);
     if !yes && !confirmed()? {
         return Err(Failure::new("nothing was restored"));
     }
@@ -77,6 +86,29 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         "the log went back from event {} to event {}; event {number} records this",
         before.number, restored.head.number
     ));
+    Ok(())
+}
+
+/// Restores all chains of a store from a folder. Events that the database lacks are added; none is given up.
+fn restore_folder(arguments: &Arguments) -> Result<(), Failure> {
+    let Arguments { from, to, accept_loss, .. } = arguments;
+    let Some(address) = store_address(to)? else {
+        return Err(Failure::new(format!("{}: a folder is restored into a database", to.display()))
+            .help("name it with --to postgres://USER@HOST/DATABASE; or name one of the files with --from"));
+    };
+    let other = "restore the folder into another, empty database";
+    if *accept_loss {
+        return Err(Failure::new("--accept-loss is for a store with one log").help(other));
+    }
+    let store = PostgresStore::connect_incomplete(address, Durability::Full)?;
+    let restored = chains_to_postgres(&files_in(from)?, &store, PresentEvents::Complete, |_| ());
+    let heads = restored.map_err(|error| match error {
+        StoreError::WouldLose { .. } => Failure::from(error).help(other),
+        error => error.into(),
+    })?;
+    for (number, head) in (0..).zip(&heads) {
+        say(&format!("{}{} events are in {}", chain_heading(number, heads.len()), head.number, store.address()));
+    }
     Ok(())
 }
 
@@ -94,8 +126,8 @@ impl<'a> Target<'a> {
 
     fn restore(&self, loss: EventLoss) -> Result<Restored, StoreError> {
         let Arguments { from, to, .. } = self.arguments;
-        match &self.database {
-            Some(OfflineStore::Database { store, lease }) => restore_to_postgres(from, store, lease, loss, |_| ()),
+        match self.database.as_ref().map(OfflineStore::service) {
+            Some(OfflineLog::Chain { store, lease }) => restore_to_postgres(from, store, lease, loss, |_| ()),
             _ => restore(from, to, loss),
         }
     }
@@ -111,8 +143,8 @@ impl<'a> Target<'a> {
     fn recorded(&self, record: impl FnOnce(&Engine) -> Result<u64, Failure>) -> Result<u64, Failure> {
         let to = &self.arguments.to;
         match &self.database {
-            Some(database) => database.with_engine(None, record),
-            None => OfflineStore::reserve(to)?.with_engine(signing_if_possible(to, None), record),
+            Some(database) => database.service().with_engine(None, record),
+            None => OfflineStore::reserve(to)?.service().with_engine(signing_if_possible(to, None), record),
         }
     }
 }

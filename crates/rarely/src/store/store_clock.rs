@@ -3,22 +3,34 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use rarely_live::replay;
+use rarely_live::{Engine, replay};
 use rarely_output::utc;
 use rarely_store::{CLOCK_CORRECTED, EventLog, StoreError, now_ms};
 
 use crate::failure::Failure;
-use crate::offline::{OfflineStore, log_of, private_key};
+use crate::offline::{OfflineStore, chain_heading, logs_of, private_key};
 use crate::output::{print, say};
 use crate::serve::silent;
 
-/// Shows the time of the log; with a reason, sets it back.
+/// Shows the time of each log; with a reason, sets those back that are ahead.
 pub(super) fn run(store: &Path, reason: Option<&str>, signing_key: Option<&Path>) -> Result<(), Failure> {
-    let log = log_of(store)?;
-    let (last_ms, system_ms) = (log.last_time_ms()?, now_ms());
-    let Some(reason) = reason else { return print(&shown(&*log, last_ms, system_ms)?) };
-    drop(log);
-    if last_ms <= system_ms {
+    let logs = logs_of(store)?;
+    let system_ms = now_ms();
+    let mut ahead = Vec::new();
+    for (number, log) in &logs {
+        let last_ms = log.last_time_ms()?;
+        if reason.is_none() {
+            let heading = if logs.len() > 1 { format!("chain {number}\n") } else { String::new() };
+            print(&format!("{heading}{}", shown(&**log, last_ms, system_ms)?))?;
+        }
+        if last_ms > system_ms {
+            ahead.push((*number, last_ms));
+        }
+    }
+    let count = logs.len();
+    drop(logs);
+    let Some(reason) = reason else { return Ok(()) };
+    if ahead.is_empty() {
         say("the time of the log is not ahead of the system's clock; nothing is corrected");
         return Ok(());
     }
@@ -27,9 +39,18 @@ pub(super) fn run(store: &Path, reason: Option<&str>, signing_key: Option<&Path>
         return Err(Failure::new(format!("{}: the private key of the log is not there", file.path().display()))
             .help("name its file with --signing-key: a correction must be signed"));
     }
-    let corrected = OfflineStore::reserve(store)?
-        .with_engine(Some(silent(file)), |engine| Ok(engine.correct_clock("console", system_ms, reason)?))?;
-    say(&format!("event {corrected} sets the time of the log back from {} to {}", utc(last_ms), utc(system_ms)));
+    let offline = OfflineStore::reserve(store)?;
+    for (number, last_ms) in ahead {
+        let Some(log) = offline.logs().iter().find(|log| log.number() == number) else { continue };
+        let correct = |engine: &Engine| Ok(engine.correct_clock("console", system_ms, reason)?);
+        let corrected = log.with_engine(Some(silent(file.clone())), correct)?;
+        say(&format!(
+            "{}event {corrected} sets the time of the log back from {} to {}",
+            chain_heading(number, count),
+            utc(last_ms),
+            utc(system_ms)
+        ));
+    }
     Ok(())
 }
 

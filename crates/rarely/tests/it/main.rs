@@ -18,6 +18,8 @@ mod cluster_load;
 mod cluster_versions;
 mod completions;
 mod desk;
+#[cfg(unix)]
+mod divided_commands;
 mod doctor;
 mod documents;
 mod duckdb;
