@@ -10,6 +10,7 @@ use axum::http::StatusCode;
 use rarely_error::Topic;
 use rarely_live::engine::PolicyHandle;
 use rarely_live::{Engine, RelyingParty, Role, TokenGrant};
+use rarely_store::SessionTable;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, watch};
 
 use crate::base_path::BasePath;
@@ -42,6 +43,8 @@ pub struct ServiceSettings {
     pub store_directory: Option<PathBuf>,
     /// Where spans of requests go, if they go anywhere.
     pub traces: Option<Arc<Traces>>,
+    /// Where replicas share the sessions of the dashboard; without it they are in memory.
+    pub sessions: Option<SessionTable>,
 }
 
 impl ServiceSettings {
@@ -55,6 +58,7 @@ impl ServiceSettings {
             network: SharedNetworkSettings::default(),
             store_directory: None,
             traces: None,
+            sessions: None,
         }
     }
 }

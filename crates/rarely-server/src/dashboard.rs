@@ -68,8 +68,8 @@ pub(crate) struct Dashboard {
 /// The routes of the dashboard. The middleware sets the security headers.
 pub(crate) fn routes(app: Arc<App>) -> Router {
     let dashboard = Arc::new(Dashboard {
+        sessions: Sessions::new(app.settings.sessions.clone()),
         app,
-        sessions: Sessions::default(),
         evidence: EvidenceCache::default(),
         enrolments: Enrolments::default(),
         sign_ins: PendingSignIns::default(),

@@ -55,6 +55,9 @@ mod outcomes;
 mod page;
 mod person_keys;
 mod policies;
+#[cfg(all(test, unix))]
+#[path = "../../../testdata/postgres_server.rs"]
+mod postgres_server;
 mod problem;
 mod reload;
 mod replica;

@@ -191,6 +191,11 @@ impl OpenIdProvider {
         &self.options.issuer
     }
 
+    /// Whether an id is one that this provider gives.
+    pub(crate) fn knows(&self, person: &str) -> bool {
+        person.strip_prefix(self.issuer()).is_some_and(|rest| rest.starts_with('#'))
+    }
+
     /// Starts a sign-in.
     pub(crate) fn start(&self) -> StartedSignIn {
         let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();

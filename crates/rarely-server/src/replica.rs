@@ -166,6 +166,7 @@ pub(crate) async fn serve(
     let ready = told.await.map_err(broken)??;
     let stopping = Arc::new(AtomicBool::new(false));
     let handle = front.handle.clone();
+    let sessions = Some(store.sessions());
     let ownership = Ownership {
         store: store.chain(SERVICE),
         links: links.clone(),
@@ -182,6 +183,7 @@ pub(crate) async fn serve(
             network: network.clone(),
             store_directory: None,
             traces,
+            sessions,
         },
         door,
         notifications,

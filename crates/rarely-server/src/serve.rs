@@ -240,7 +240,9 @@ pub async fn serve(
     let secure = secure || relying_party.as_ref().is_some_and(|known| known.origin.starts_with("https:"));
     let base_path = Arc::new(base_path);
     let reloader = Reloader { reload, tls: tls.clone(), network: network.clone() };
-    let settings = ServiceSettings { secure, relying_party, version, base_path, network, store_directory, traces };
+    let sessions = None;
+    let settings =
+        ServiceSettings { secure, relying_party, version, base_path, network, store_directory, traces, sessions };
     let app = Arc::new(App::new(engine.clone(), settings).behind(door.clone()).with_openid(provider));
     let notifying = notify(&app, notifications.as_ref());
     let served = match Front::open(listener, tls, door) {

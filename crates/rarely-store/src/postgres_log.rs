@@ -10,6 +10,7 @@ mod pool;
 mod read;
 mod schema;
 mod session;
+mod sessions;
 mod subjects;
 
 use std::collections::HashMap;
@@ -32,6 +33,7 @@ use session::{PATIENCE, Session, SessionError, Worker};
 
 pub use chains::ChainStatus;
 pub use lease::{Lease, LeaseStatus, PostgresStore};
+pub use sessions::SessionTable;
 
 /// The newest format of the tables in PostgreSQL that this version reads and writes.
 pub const POSTGRES_FORMAT: u64 = schema::MIGRATIONS.len() as u64;

@@ -1,4 +1,5 @@
-//! The service on PostgreSQL, with one and three replicas, beside the service on a file and beside what the database itself commits, in one run.
+//! The service on PostgreSQL, with one and three replicas and with several chains, beside the service on a file and beside what the database itself
+//! commits, in one run.
 //!
 //! `rarely-bench serve-postgres PROGRAM`, with a server in `RARELY_TEST_POSTGRES` that keeps what it acknowledges
 //! (`RARELY_POSTGRES=durable scripts/with-postgres …`).
@@ -23,6 +24,8 @@ const SECONDS: u64 = 3;
 const CONNECTIONS: [usize; 3] = [1, 64, 256];
 const FEATURES: usize = 5;
 const POLICIES: [usize; 2] = [1, 1000];
+/// How many replicas, and over how many chains policies are spread; 0 is one owner for all of them.
+const SHAPES: [(usize, usize); 3] = [(1, 0), (3, 0), (3, 3)];
 /// Bytes of an event of such a decision with its hash and its keys.
 const EVENT_BYTES: usize = 400;
 
@@ -31,31 +34,48 @@ pub(crate) fn run() {
     let server = std::env::var("RARELY_TEST_POSTGRES").expect("RARELY_TEST_POSTGRES names a server");
     let folder = tempfile::tempdir_in(".").expect("a folder on this disk");
     println!(
-        "| store | replicas | policies | connections | decisions per second | p50 ms | p99 ms | outcomes per second | pgbench, a row each, per second | decisions of that | \
+        "| store | replicas | chains | policies | connections | decisions per second | p50 ms | p99 ms | outcomes per second | pgbench, a row each, per second | decisions of that | \
          batches of as many, decisions per second | pgbench, as many rows at once, per second | batches of that |"
     );
-    println!("|---|{}", "---:|".repeat(12));
+    println!("|---|{}", "---:|".repeat(13));
     for policies in POLICIES {
         let service = Service::start(&program, &folder.path().join(format!("{policies}.db")), &[]);
-        measure(&[service], policies, None);
-        for replicas in [1, 3] {
-            let database = format!("bench_{policies}_{replicas}");
+        measure(&[service], (0, policies), None);
+        // One policy is in one chain.
+        for (replicas, chains) in SHAPES.into_iter().filter(|(_, chains)| *chains == 0 || policies > 1) {
+            let database = format!("bench_{policies}_{replicas}_{chains}");
             sql(&server, "postgres", &format!("CREATE DATABASE {database}"));
-            let services = start(&program, folder.path(), &format!("{server}/{database}"), replicas);
-            measure(&services, policies, Some((&server, folder.path())));
+            let store = format!("{server}/{database}");
+            let services = start(&program, folder.path(), &store, replicas, chains);
+            wait_until_shared_out(&store, replicas, chains);
+            measure(&services, (chains, policies), Some((&server, folder.path())));
         }
     }
 }
 
 /// Replicas over one database.
-fn start(program: &str, folder: &Path, store: &str, replicas: usize) -> Vec<Service> {
+fn start(program: &str, folder: &Path, store: &str, replicas: usize, chains: usize) -> Vec<Service> {
     let name = store.rsplit('/').next().unwrap_or_default();
     let [token, key] = ["token", "key"].map(|kind| folder.join(format!("{name}.{kind}")));
-    let more = ["--signing-key", key.to_str().expect("a path that is text")];
+    let chains = chains.to_string();
+    let more = ["--signing-key", key.to_str().expect("a path that is text"), "--lease", "4", "--chains", &chains];
     (0..replicas).map(|_| Service::start_on(program, OsStr::new(store), &token, &more)).collect()
 }
 
-fn measure(services: &[Service], policies: usize, database: Option<(&str, &Path)>) {
+/// Until every chain has an owner, and no replica owns two more than another.
+fn wait_until_shared_out(store: &str, replicas: usize, chains: usize) {
+    let shared_out = format!(
+        "SELECT count(*) = {} AND sum(n) = {} AND max(n) - min(n) < 2 FROM \
+         (SELECT count(*) AS n FROM rarely.leases WHERE expires > clock_timestamp() GROUP BY owner) AS each",
+        replicas.min(chains + 1),
+        chains + 1
+    );
+    while asked(store, &shared_out) != "t" {
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+fn measure(services: &[Service], (chains, policies): (usize, usize), database: Option<(&str, &Path)>) {
     let store = if database.is_some() { "PostgreSQL" } else { "SQLite" };
     let service = &services[0];
     for policy in 0..policies {
@@ -89,7 +109,7 @@ fn measure(services: &[Service], policies: usize, database: Option<(&str, &Path)
             None => format!(" | | {batched:.0} | |"),
         };
         println!(
-            "| {store} | {} | {policies} | {connections} | {:.0} | {:.2} | {:.2} | {:.0} | {shares} |",
+            "| {store} | {} | {chains} | {policies} | {connections} | {:.0} | {:.2} | {:.2} | {:.0} | {shares} |",
             services.len(),
             decided.rate(),
             decided.percentile(0.5),
@@ -162,6 +182,14 @@ fn pgbench(server: &str, folder: &Path, (connections, rows): (usize, usize)) -> 
     let text = String::from_utf8_lossy(&output.stdout);
     let rate = text.lines().find_map(|line| line.strip_prefix("tps = ")?.split(' ').next()?.parse::<f64>().ok());
     rate.unwrap_or_else(|| panic!("{text}{}", String::from_utf8_lossy(&output.stderr))) * rows as f64
+}
+
+/// What a query answers, without a header.
+fn asked(store: &str, query: &str) -> String {
+    let output =
+        Command::new("psql").args(["--quiet", "--tuples-only", "--no-align", "--command", query]).arg(store).output();
+    let output = output.expect("psql runs");
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }
 
 fn sql(server: &str, database: &str, statement: &str) {

@@ -10,6 +10,7 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::stream;
 use rarely_live::Role;
+use tokio::time::Instant;
 
 use super::Dashboard;
 use super::page_error::PageError;
@@ -21,7 +22,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// How often the session is checked.
 const CHECK: Duration = Duration::from_secs(15);
 
-/// How long a visitor may stay without being looked at again; `None` if not at all. A revoked token wakes the stream.
+/// How long the session of a visitor may stay without being read again; `None` if not at all. A revoked token wakes the stream.
 fn until(visitor: &Visitor, now_ms: u64) -> Option<Duration> {
     let Some(expires_ms) = visitor.grant.expires_ms else { return Some(CHECK) };
     expires_ms.checked_sub(now_ms).map(|left_ms| CHECK.min(Duration::from_millis(left_ms)))
@@ -33,17 +34,22 @@ pub(super) async fn follow(
     visitor: Result<Visitor, Response>,
     Path(name): Path<String>,
 ) -> Result<Response, PageError> {
-    // Without a session: 204 tells the browser not to reconnect.
-    let Ok(visitor) = visitor else { return Ok(StatusCode::NO_CONTENT.into_response()) };
+    let visitor = match visitor {
+        Ok(visitor) => visitor,
+        // Without a session: 204 tells the browser not to reconnect.
+        Err(refused) if refused.status().is_redirection() => return Ok(StatusCode::NO_CONTENT.into_response()),
+        Err(failed) => return Ok(failed),
+    };
     let handle = dashboard.policy(&visitor, &name)?;
     let permit = Arc::new(stream_permit(&dashboard.app)?);
     let (applied, closing) = (dashboard.app.engine.subscribe(), dashboard.app.closing());
     let messages = stream::unfold((applied, closing, None), move |(mut applied, mut closing, sent)| {
-        let (dashboard, handle, secret) = (dashboard.clone(), handle.clone(), visitor.secret.clone());
+        let (dashboard, handle, mut visitor) = (dashboard.clone(), handle.clone(), visitor.clone());
         let permit = permit.clone();
         async move {
             // Held as long as the stream is open.
             let _permit = permit;
+            let mut checked = Instant::now();
             if sent.is_some() {
                 let ended = tokio::time::timeout(PAUSE, closing.wait_for(|closing| *closing)).await;
                 if ended.is_ok() {
@@ -52,10 +58,19 @@ pub(super) async fn follow(
             }
             loop {
                 applied.borrow_and_update();
-                let visitor = dashboard.visitor(&secret).filter(|visitor| visitor.may(Role::Read, &handle.name))?;
-                let pause = until(&visitor, dashboard.now_ms())?;
                 let last = handle.live.lock().state().last_event;
-                if sent != Some(last) {
+                let is_new = sent != Some(last);
+                visitor.grant = dashboard.grant(&visitor.session)?;
+                let pause = until(&visitor, dashboard.now_ms())?;
+                // Not at every event of another policy: the session may be in a database.
+                if is_new || checked.elapsed() >= pause {
+                    checked = Instant::now();
+                    visitor = dashboard.visitor(&visitor.secret).await.ok()??;
+                }
+                if !visitor.may(Role::Read, &handle.name) {
+                    return None;
+                }
+                if is_new {
                     return Some((
                         Ok::<_, Infallible>(Event::default().data(last.to_string())),
                         (applied, closing, Some(last)),
@@ -64,7 +79,7 @@ pub(super) async fn follow(
                 tokio::select! {
                     changed = applied.changed() => changed.ok()?,
                     _ = closing.wait_for(|closing| *closing) => return None,
-                    () = tokio::time::sleep(pause) => {}
+                    () = tokio::time::sleep_until(checked + pause) => {}
                 }
             }
         }

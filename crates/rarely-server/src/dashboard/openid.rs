@@ -29,7 +29,7 @@ const PATIENCE_MS: u64 = 600_000;
 /// Sign-ins that may wait at a time. One more ends the oldest.
 const MOST: usize = 10_000;
 
-/// The sign-ins that wait for a person to come back, by their state.
+/// The sign-ins that wait for a person to come back, by their state. Unlike sessions they are always in memory: anybody can begin one.
 #[derive(Default)]
 pub(super) struct PendingSignIns(Mutex<HashMap<String, Waiting>>);
 
@@ -149,7 +149,8 @@ async fn open(
     }
     let issuer = dashboard.app.openid().map_or_else(String::new, |provider| provider.issuer().to_owned());
     record(dashboard, &grant, format!("the identity provider {issuer}"), address).await?;
-    let secret = dashboard.sessions.open(SessionOwner::Provided(Box::new(grant)), dashboard.now_ms())?;
+    let owner = SessionOwner::Provided(Box::new(grant));
+    let secret = dashboard.sessions.open(owner, dashboard.now_ms()).await?;
     let cookie = set_cookie(by_tls, &secret, LENGTH_MS / 1000);
     // A redirect would still come from the provider's site, and the browser would keep the session's cookie back.
     let content = html! {

@@ -171,7 +171,7 @@ pub(super) async fn sign_ins(
     visitor: Visitor,
 ) -> Result<Html<String>, PageError> {
     dashboard.app.authorize(&visitor.grant, Role::Auditor, None)?;
-    let (engine, sessions) = (dashboard.app.engine.clone(), dashboard.sessions.count(dashboard.now_ms()));
+    let (engine, sessions) = (dashboard.app.engine.clone(), dashboard.sessions.count(dashboard.now_ms()).await?);
     let found = blocking(move || {
         let (mut entries, mut found) = (Backwards::new(engine.log().as_ref(), 0, engine.committed() + 1), Vec::new());
         for _ in 0..SEARCHED {

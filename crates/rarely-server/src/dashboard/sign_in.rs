@@ -69,7 +69,7 @@ pub(super) async fn sign_in(
         return Ok(page(&dashboard, StatusCode::FORBIDDEN, next, Some(words)));
     }
     record(&dashboard, &grant, format!("the token {}", grant.id), address).await?;
-    let secret = dashboard.sessions.open(SessionOwner::Token(grant.id), dashboard.now_ms())?;
+    let secret = dashboard.sessions.open(SessionOwner::Token(grant.id), dashboard.now_ms()).await?;
     let cookie = set_cookie(secure, &secret, LENGTH_MS / 1000);
     Ok(([(header::SET_COOKIE, cookie)], Redirect::to(inside(next))).into_response())
 }
@@ -94,7 +94,7 @@ pub(super) async fn sign_out(
     Form(form): Form<SignOutForm>,
 ) -> Result<Response, PageError> {
     visitor.check_form(&form.csrf)?;
-    dashboard.sessions.close(&visitor.secret);
+    dashboard.sessions.close(&visitor.secret).await?;
     Ok(([(header::SET_COOKIE, set_cookie(secure, "", 0))], Redirect::to("/sign-in")).into_response())
 }
 

@@ -61,15 +61,24 @@ impl Visitor {
 }
 
 impl Dashboard {
-    /// The visitor of a session, if its token is still valid.
-    pub(super) fn visitor(&self, secret: &str) -> Option<Visitor> {
-        let now_ms = self.now_ms();
-        let session = self.sessions.find(secret, now_ms)?;
-        let grant = match &session.owner {
-            SessionOwner::Token(id) => self.app.engine.tokens().valid(id, now_ms)?.clone(),
-            SessionOwner::Provided(grant) => grant.as_ref().clone(),
-        };
-        Some(Visitor { grant, session, secret: secret.to_owned() })
+    /// The visitor of a session, if it still grants something.
+    ///
+    /// # Errors
+    /// 503 if the database does not answer: the session may be there.
+    pub(super) async fn visitor(&self, secret: &str) -> Result<Option<Visitor>, PageError> {
+        let Some(session) = self.sessions.find(secret, self.now_ms()).await? else { return Ok(None) };
+        Ok(self.grant(&session).map(|grant| Visitor { grant, session, secret: secret.to_owned() }))
+    }
+
+    /// What a session grants now; `None` if its token is not valid any more, or its identity provider is not asked any more.
+    pub(super) fn grant(&self, session: &UserSession) -> Option<TokenGrant> {
+        match &session.owner {
+            SessionOwner::Token(id) => self.app.engine.tokens().valid(id, self.now_ms()).cloned(),
+            SessionOwner::Provided(grant) => {
+                let known = self.app.openid().is_some_and(|provider| provider.knows(&grant.person_id()));
+                known.then(|| grant.as_ref().clone())
+            }
+        }
     }
 }
 
@@ -77,7 +86,9 @@ impl FromRequestParts<Arc<Dashboard>> for Visitor {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, dashboard: &Arc<Dashboard>) -> Result<Self, Response> {
-        if let Some(visitor) = cookie(&parts.headers).and_then(|secret| dashboard.visitor(secret)) {
+        if let Some(secret) = cookie(&parts.headers)
+            && let Some(visitor) = dashboard.visitor(secret).await.map_err(PageError::into_response)?
+        {
             return Ok(visitor);
         }
         // A form cannot be submitted again after signing in, so show the first page instead.

@@ -30,7 +30,7 @@ const RECENT_MS: u64 = 600_000;
 /// The most registrations at a time. One more ends all others.
 const MOST: usize = 10_000;
 
-/// Passkeys that are being registered, by session.
+/// Passkeys that are being registered, by session. They are always in memory.
 #[derive(Debug, Default)]
 pub(super) struct Enrolments(Mutex<HashMap<[u8; 32], (u64, PasskeyEnrolment)>>);
 

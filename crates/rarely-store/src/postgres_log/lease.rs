@@ -15,6 +15,7 @@ use tokio_postgres::Row;
 
 use super::pool::ReadPool;
 use super::session::{PATIENCE, Session, SessionError, Worker};
+use super::sessions::SessionTable;
 use super::{POSTGRES_FORMAT, PostgresLog, ReadSessions, SERVICE, Writer, schema, signed};
 use crate::error::StoreError;
 use crate::event_log::EventLog as _;
@@ -32,7 +33,7 @@ pub struct PostgresStore {
     /// The latest edition of events that this program reads; `u64::MAX` if it does not interpret them.
     edition: u64,
     secret: String,
-    pub(super) link: Arc<LeaseLink>,
+    pub(super) link: Arc<StoreLink>,
     /// Of all chains.
     pool: Arc<ReadPool>,
 }
@@ -59,7 +60,7 @@ pub struct Lease {
     valid_until: Arc<Mutex<Instant>>,
     renewing: AbortHandle,
     worker: Arc<Worker>,
-    link: Arc<LeaseLink>,
+    link: Arc<StoreLink>,
 }
 
 impl PostgresStore {
@@ -83,7 +84,7 @@ impl PostgresStore {
     pub fn connect_incomplete(address: PostgresAddress, durability: Durability) -> Result<Self, StoreError> {
         let (worker, path) = (Worker::start()?, address.path());
         let address = Arc::new(address);
-        let link = Arc::new(LeaseLink { address: address.clone(), durability, session: AsyncMutex::default() });
+        let link = Arc::new(StoreLink::new(&address, "rarely lease", durability));
         let (used, place) = (link.clone(), path.clone());
         let described = worker.run(PATIENCE, async move {
             let session = used.session().await?;
@@ -150,6 +151,12 @@ impl PostgresStore {
     /// The address without its password.
     pub fn address(&self) -> &PostgresAddress {
         &self.address
+    }
+
+    /// The sessions of people who are signed in, on a connection of their own: pages must not hold up the lease.
+    pub fn sessions(&self) -> SessionTable {
+        let link = StoreLink::new(&self.address, "rarely sessions", self.durability);
+        SessionTable::new(self.worker.clone(), link, self.path.clone())
     }
 
     /// Who owns the chain.
@@ -288,21 +295,27 @@ impl Drop for Lease {
     }
 }
 
-/// The connection for the lease, opened again when it is lost.
-pub(super) struct LeaseLink {
+/// A connection for one purpose, opened again when it is lost.
+pub(super) struct StoreLink {
     address: Arc<PostgresAddress>,
+    /// The name by which the server's administrator knows it.
+    name: &'static str,
     durability: Durability,
     session: AsyncMutex<Option<Arc<Session>>>,
 }
 
-impl LeaseLink {
+impl StoreLink {
+    fn new(address: &Arc<PostgresAddress>, name: &'static str, durability: Durability) -> Self {
+        Self { address: address.clone(), name, durability, session: AsyncMutex::default() }
+    }
+
     pub(super) async fn session(&self) -> Result<Arc<Session>, SessionError> {
         let mut kept = self.session.lock().await;
         if let Some(session) = kept.as_ref().filter(|session| !session.is_closed()) {
             return Ok(session.clone());
         }
         let lock_timeout = Duration::from_secs(1);
-        let session = Session::to_write(&self.address, "rarely lease", self.durability, lock_timeout).await?;
+        let session = Session::to_write(&self.address, self.name, self.durability, lock_timeout).await?;
         let session = Arc::new(session);
         *kept = Some(session.clone());
         Ok(session)
@@ -391,7 +404,7 @@ struct Ownership {
 }
 
 /// Renews the lease five times per term, until it is lost: another replica has it, or it was not renewed in time.
-async fn renew_until_lost(link: Arc<LeaseLink>, ownership: Ownership, valid_until: Arc<Mutex<Instant>>) {
+async fn renew_until_lost(link: Arc<StoreLink>, ownership: Ownership, valid_until: Arc<Mutex<Instant>>) {
     let term = ownership.term;
     let set = |until: Instant| *valid_until.lock().unwrap_or_else(PoisonError::into_inner) = until;
     let mut until = Instant::now() + usable(term);

@@ -157,15 +157,16 @@ pub(super) async fn chains(session: &Session) -> Result<Vec<(i64, String)>, Sess
     rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
 }
 
-/// Removes the whole log of a chain.
+/// Removes the whole log of a chain; with the service's own, also who is signed in: a token may be valid again that was revoked.
 pub(super) fn forget_everything(chain: i64, epoch: i64) -> String {
     let tables = ["events", "marks", "tree", "checkpoints", "snapshots", "subjects"];
     let deletions = tables.map(|table| format!("DELETE FROM rarely.{table} WHERE chain = {chain}; ")).concat();
     // What the next log contains, its first owner says. The edition is that of all chains: it goes with the service's own, which a
     // restore replaces last.
-    let edition = if chain == SERVICE { "DELETE FROM rarely.meta WHERE name = 'edition'; " } else { "" };
+    let service = "DELETE FROM rarely.sessions; DELETE FROM rarely.meta WHERE name = 'edition'; ";
+    let shared = if chain == SERVICE { service } else { "" };
     // The fence comes last, because this may take long and the owner cannot renew its lease while the lock is held.
-    format!("{deletions}{edition}SELECT rarely.fence({chain}, {epoch})")
+    format!("{deletions}{shared}SELECT rarely.fence({chain}, {epoch})")
 }
 
 /// The format of the tables; `None` if there are none.

@@ -14,6 +14,8 @@ mod postgres;
 #[cfg(unix)]
 #[path = "../../../../testdata/postgres_server.rs"]
 mod postgres_server;
+#[cfg(unix)]
+mod sessions;
 mod snapshot;
 mod store;
 mod support;

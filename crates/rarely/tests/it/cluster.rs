@@ -105,9 +105,10 @@ pub(crate) fn wait_for<R>(what: &str, mut condition: impl FnMut() -> Option<R>) 
     }
 }
 
-/// The address of the owner, while its lease is valid.
+/// The address of the owner of the policy of [`DOCUMENT`], or of the service before it is registered, while its lease is valid.
 pub(crate) fn owner(server: &PostgresServer) -> String {
-    let query = "SELECT address FROM rarely.leases WHERE expires > clock_timestamp()";
+    let query = "SELECT address FROM rarely.leases WHERE expires > clock_timestamp() AND \
+                 chain = (SELECT coalesce(max(chain), 0) FROM rarely.placements WHERE policy = 'hypertension-treatment')";
     wait_for("an owner", || Some(server.query(query)).filter(|address| !address.is_empty()))
 }
 
@@ -121,11 +122,24 @@ pub(crate) fn admin(place: &Place) -> String {
 }
 
 pub(crate) fn register(url: &str, token: &str) {
-    let agent = agent();
+    register_as("hypertension-treatment", url, token);
+}
+
+/// Registers the policy of [`DOCUMENT`] under another name.
+pub(crate) fn register_as(name: &str, url: &str, token: &str) {
+    let (agent, document) = (agent(), DOCUMENT.replacen("hypertension-treatment", name, 1));
     wait_for("a registered policy", || {
-        post(&agent, &format!("{url}/v1/policies"), token, "application/toml", DOCUMENT)
+        post(&agent, &format!("{url}/v1/policies"), token, "application/toml", &document)
             .filter(|(status, _)| [200, 201].contains(status))
     });
+}
+
+/// Signs in to the dashboard. Returns the cookie.
+pub(crate) fn sign_in(agent: &ureq::Agent, url: &str, token: &str) -> String {
+    let form = agent.post(format!("{url}/sign-in")).header("content-type", "application/x-www-form-urlencoded");
+    let signed_in = form.send(format!("token={token}")).expect("an answer");
+    assert_eq!(signed_in.status().as_u16(), 303);
+    signed_in.headers()["set-cookie"].to_str().expect("text").split(';').next().expect("a cookie").to_owned()
 }
 
 #[test]
@@ -190,12 +204,7 @@ fn any_replica_takes_any_request() {
 
 fn the_dashboard_and_streams_work_through_a_follower(follower: &Replica, agent: &ureq::Agent, token: &str) {
     let url = &follower.url;
-    let form = format!("token={token}");
-    let signed_in = agent.post(format!("{url}/sign-in")).header("content-type", "application/x-www-form-urlencoded");
-    let signed_in = signed_in.send(&form).expect("an answer");
-    assert_eq!(signed_in.status().as_u16(), 303);
-    let cookie =
-        signed_in.headers()["set-cookie"].to_str().expect("text").split(';').next().expect("a cookie").to_owned();
+    let cookie = sign_in(agent, url, token);
     let mut page = agent.get(format!("{url}/")).header("cookie", cookie).call().expect("a page");
     let text = page.body_mut().read_to_string().expect("text");
     assert!(text.contains("hypertension-treatment"), "{text}");
@@ -245,17 +254,27 @@ pub(crate) fn refused(place: &Place, command: &str) -> String {
     talk(&output)
 }
 
-/// Three replicas under load. `RARELY_FAULTS` sets the number of faults.
 #[test]
 fn nothing_acknowledged_is_lost() {
+    harm_is_done("", &["hypertension-treatment"]);
+}
+
+/// Each of the policies is in a chain of its own, so that each replica owns some of them.
+#[test]
+fn nothing_acknowledged_is_lost_with_several_owners() {
+    harm_is_done("--chains 3", &["hypertension-treatment", "second", "third"]);
+}
+
+/// Three replicas under load. `RARELY_FAULTS` sets the number of faults.
+fn harm_is_done(more: &str, policies: &[&str]) {
     let faults: usize = std::env::var("RARELY_FAULTS").ok().and_then(|text| text.parse().ok()).unwrap_or(12);
     let (ground, place) = (Ground::start(faults), Place::new());
     let address = ground.address();
-    let start = || Replica::start(&place, &address, "");
+    let start = || Replica::start(&place, &address, more);
     let mut replicas: Vec<Replica> = (0..3).map(|_| start()).collect();
     let token = admin(&place);
-    register(&replicas[0].url, &token);
-    let load = Load::start(4, replicas.iter().map(|replica| replica.url.clone()).collect(), &token);
+    policies.iter().for_each(|policy| register_as(policy, &replicas[0].url, &token));
+    let load = Load::start(4, replicas.iter().map(|replica| replica.url.clone()).collect(), policies, &token);
     let began = Instant::now();
     load.all_go_on_after(began);
     let mut times = Vec::new();
@@ -297,7 +316,8 @@ fn a_promoted_standby_has_everything() {
     let replicas: Vec<Replica> = (0..2).map(|_| Replica::start(&place, &address, "")).collect();
     let token = admin(&place);
     register(&replicas[0].url, &token);
-    let load = Load::start(3, replicas.iter().map(|replica| replica.url.clone()).collect(), &token);
+    let urls = replicas.iter().map(|replica| replica.url.clone()).collect();
+    let load = Load::start(3, urls, &["hypertension-treatment"], &token);
     load.all_go_on_after(Instant::now());
     sleep(Duration::from_secs(1));
     primary.crash();

@@ -6,10 +6,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 
-use crate::cluster::{LEASE, Replica, admin, agent, post, wait_for};
+use crate::cluster::{LEASE, Replica, admin, agent, post, register_as, sign_in, wait_for};
 use crate::postgres_server::PostgresServer;
 use crate::program::{Place, data};
-use crate::server::DOCUMENT;
 
 const CHAINS: usize = 4;
 const SPREAD: &str = "--chains 4";
@@ -69,34 +68,14 @@ impl Divided {
         post(&self.agent, url, token, "application/json", &body.to_string()).expect("an answer")
     }
 
-    fn register(&self, url: &str, token: &str, name: &str) {
-        let document = document(name);
-        wait_for("a registered policy", || {
-            post(&self.agent, &format!("{url}/v1/policies"), token, "application/toml", &document)
-                .filter(|(status, _)| [200, 201].contains(status))
-        });
-    }
-
     fn decide(&self, url: &str, token: &str, policy: &str, key: &str) -> (u16, Json) {
         let body = json!({ "record": { "systolic": 150, "diabetic": "no" }, "key": key, "subject": "patient 4711" });
         self.post(&format!("{url}/v1/policies/{policy}/decisions"), token, &body)
     }
 }
 
-fn document(name: &str) -> String {
-    DOCUMENT.replacen("hypertension-treatment", name, 1)
-}
-
 fn names() -> Vec<String> {
     (1..=CHAINS).map(|number| format!("policy-{number}")).collect()
-}
-
-/// Signs in at a replica; the cookie.
-fn sign_in(service: &Divided, url: &str, token: &str) -> String {
-    let form = service.agent.post(format!("{url}/sign-in")).header("content-type", "application/x-www-form-urlencoded");
-    let answer = form.send(format!("token={token}")).expect("an answer");
-    assert_eq!(answer.status().as_u16(), 303);
-    answer.headers()["set-cookie"].to_str().expect("text").split(';').next().expect("a cookie").to_owned()
 }
 
 #[test]
@@ -108,9 +87,9 @@ fn each_policy_is_served_by_the_owner_of_its_chain() {
     assert_eq!(owners.values().collect::<BTreeSet<_>>().len(), 2, "both work: {owners:?}");
     let [one, other] = replicas.each_ref().map(|replica| replica.url.as_str());
     for (turn, name) in names().iter().enumerate() {
-        service.register([one, other][turn % 2], &token, name);
+        register_as(name, [one, other][turn % 2], &token);
         // The same again is the same policy.
-        service.register([other, one][turn % 2], &token, name);
+        register_as(name, [other, one][turn % 2], &token);
     }
     let placed: BTreeSet<u64> = names().iter().map(|name| service.chain_of(name)).collect();
     assert_eq!(placed, (1..=CHAINS as u64).collect(), "one policy in each chain");
@@ -140,7 +119,7 @@ fn each_policy_is_served_by_the_owner_of_its_chain() {
 }
 
 fn people_see_one_service(service: &Divided, [one, other]: [&str; 2], token: &str) {
-    let cookie = sign_in(service, one, token);
+    let cookie = sign_in(&service.agent, one, token);
     for url in [one, other] {
         let page = |path: &str| {
             let mut page = service.agent.get(format!("{url}{path}")).header("cookie", &cookie).call().expect("a page");
@@ -210,7 +189,7 @@ fn the_death_of_an_owner_concerns_its_chains_only() {
     let token = admin(&service.place);
     service.all_owned(&replicas.iter().collect::<Vec<_>>());
     for name in names() {
-        service.register(&replicas[0].url, &token, &name);
+        register_as(&name, &replicas[0].url, &token);
     }
     let owners = service.all_owned(&replicas.iter().collect::<Vec<_>>());
     // One that does not own the service's own chain, so that policies of another go on undisturbed.

@@ -15,6 +15,8 @@ mod cluster_faults;
 #[cfg(unix)]
 mod cluster_load;
 #[cfg(unix)]
+mod cluster_sessions;
+#[cfg(unix)]
 mod cluster_versions;
 mod completions;
 mod desk;

@@ -125,11 +125,13 @@ fn a_backup_is_restored_into_a_database() {
     let said = refused(&place, &accept);
     assert!(said.contains("uses this database"), "{said}");
     replica.stop();
+    server.query("INSERT INTO rarely.sessions VALUES ('x', '{}', 'infinity')");
     let said = talk(&place.done(&accept));
     assert!(said.contains("ann") && said.contains(&format!("to event {events};")), "{said}");
     place.done(&format!("audit verify --store {store}"));
     let listed = data(&place.done(&format!("token list --store {store}")));
     assert!(!listed.contains(&id), "{listed}");
+    assert_eq!(server.query("SELECT count(*) FROM rarely.sessions"), "0", "people sign in again");
     let replica = Replica::start(&place, &store, "");
     owner(&server);
     decide(&replica, &token, "visit 1");
