@@ -4,9 +4,28 @@ use std::fs::{self, Permissions};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
+
+/// What is on a small disk of its own.
+#[allow(dead_code, reason = "each test uses some of it")]
+#[derive(Clone, Copy)]
+pub(crate) enum SmallDisk {
+    /// Tables.
+    Tables,
+    /// The write-ahead log.
+    Log,
+}
+
+impl SmallDisk {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Tables => "small-tables",
+            Self::Log => "small-log",
+        }
+    }
+}
 
 /// A server that anybody on this machine may use as `tester`, without a password.
 pub(crate) struct PostgresServer {
@@ -74,27 +93,61 @@ impl PostgresServer {
         self.run("pg_ctl", &["-D", &data, "-w", "-m", "immediate", "stop"]);
     }
 
-    /// Puts tables that are created from now on onto a small disk: memory that the system gives out as one.
+    /// Puts tables that are created from now on onto a small disk.
     pub(crate) fn put_tables_on_a_small_disk(&self, megabytes: usize) {
-        let disk = self.path("small");
-        fs::create_dir(&disk).expect("a folder");
-        let options = format!("size={megabytes}m,mode=0777");
-        as_administrator(&["mount", "-t", "tmpfs", "-o", &options, "tmpfs", &disk]);
-        let tables = self.path("small/tables");
+        self.mount(SmallDisk::Tables, megabytes);
+        let tables = self.path("small-tables/tables");
         assert!(self.command("mkdir").arg(&tables).status().expect("it starts").success());
         self.query(&format!("CREATE TABLESPACE small LOCATION '{tables}'"));
         self.query("ALTER DATABASE postgres SET default_tablespace = small");
     }
 
-    /// Leaves no space on it.
-    pub(crate) fn fill_the_small_disk(&self) {
-        let (file, bytes) = (self.path("small/filling"), vec![0; 1 << 16]);
+    /// Puts the write-ahead log onto a small disk.
+    pub(crate) fn put_log_on_a_small_disk(&self, megabytes: usize) {
+        let data = self.path("data");
+        self.run("pg_ctl", &["-D", &data, "-w", "stop"]);
+        self.mount(SmallDisk::Log, megabytes);
+        let (log, on_disk) = (self.path("data/pg_wal"), self.path("small-log/pg_wal"));
+        for (program, arguments) in [("mv", &[&log, &on_disk][..]), ("ln", &[&"-s".to_owned(), &on_disk, &log])] {
+            assert!(self.command(program).args(arguments).status().expect("it starts").success(), "{program}");
+        }
+        self.launch();
+    }
+
+    /// A small disk: memory that the system gives out as one.
+    fn mount(&self, disk: SmallDisk, megabytes: usize) {
+        let place = self.path(disk.name());
+        fs::create_dir(&place).expect("a folder");
+        let options = format!("size={megabytes}m,mode=0777");
+        as_administrator(&["mount", "-t", "tmpfs", "-o", &options, "tmpfs", &place]);
+    }
+
+    /// Leaves no space on a disk.
+    pub(crate) fn fill(&self, disk: SmallDisk) {
+        let (file, bytes) = (self.path(&format!("{}/filling", disk.name())), vec![0; 1 << 16]);
         let mut filling = fs::File::create(file).expect("a file");
         while std::io::Write::write(&mut filling, &bytes).is_ok_and(|written| written > 0) {}
     }
 
-    pub(crate) fn free_the_small_disk(&self) {
-        fs::remove_file(self.path("small/filling")).expect("it was full");
+    /// Gives the space back.
+    pub(crate) fn free(&self, disk: SmallDisk) {
+        fs::remove_file(self.path(&format!("{}/filling", disk.name()))).expect("it was full");
+    }
+
+    /// Uses up the space that the write-ahead log has already. The server ends when it needs more and there is none.
+    pub(crate) fn use_up_the_log(&self) {
+        let statement = "SELECT pg_logical_emit_message(false, '', 'x'), pg_switch_wal() FROM generate_series(1, 1000)";
+        while self.ask("postgres", statement).status.success() {}
+    }
+
+    /// Starts it again if it has ended, and waits until it answers.
+    pub(crate) fn revive(&self) {
+        let data = self.path("data");
+        while !self.ask("postgres", "SELECT 1").status.success() {
+            if !self.program("pg_ctl").args(["-D", &data, "status"]).output().expect("it starts").status.success() {
+                self.launch();
+            }
+        }
     }
 
     /// How often the server could not write because a disk was full.
@@ -128,12 +181,16 @@ impl PostgresServer {
     }
 
     pub(crate) fn query_in(&self, database: &str, statement: &str) -> String {
+        let output = self.ask(database, statement);
+        assert!(output.status.success(), "{statement}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("text").trim().to_owned()
+    }
+
+    fn ask(&self, database: &str, statement: &str) -> Output {
         let port = self.port.to_string();
         let arguments = ["-h", "127.0.0.1", "-p", &port, "-U", "tester", "-d", database, "-qtA"];
         let output = self.program("psql").args(arguments).args(["-v", "ON_ERROR_STOP=1", "-c", statement]).output();
-        let output = output.expect("it starts");
-        assert!(output.status.success(), "{statement}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).expect("text").trim().to_owned()
+        output.expect("it starts")
     }
 
     /// A file of the server's folder.
@@ -178,9 +235,10 @@ impl Drop for PostgresServer {
     fn drop(&mut self) {
         let data = self.path("data");
         let _ = self.program("pg_ctl").args(["-D", &data, "-m", "immediate", "stop"]).output();
-        let disk = self.path("small");
-        if fs::exists(&disk).unwrap_or(false) {
-            as_administrator(&["umount", &disk]);
+        for disk in [SmallDisk::Tables, SmallDisk::Log].map(|disk| self.path(disk.name())) {
+            if fs::exists(&disk).unwrap_or(false) {
+                as_administrator(&["umount", &disk]);
+            }
         }
     }
 }

@@ -3,10 +3,10 @@ answered <- function(value, call = sys.call(-1L)) {
   if (!inherits(value, "rarely_problem")) {
     return(value)
   }
-  shown <- c(value$message, if (!is.null(value$help)) paste("help:", value$help))
+  shown <- c(value$message, if (!is.null(value$help)) paste("help:", value$help), if (!is.null(value$see)) paste("see:", value$see))
   stop(structure(
     class = c(paste0("rarely_", value$family, "_error"), "rarely_error", "error", "condition"),
-    list(message = paste(shown, collapse = "\n"), call = call, help = value$help)
+    list(message = paste(shown, collapse = "\n"), call = call, help = value$help, see = value$see)
   ))
 }
 

@@ -27,6 +27,20 @@ pub trait Explain: Error {
     fn remedy(&self) -> Option<Remedy>;
 }
 
+/// What an error and its causes say, each once.
+pub fn with_causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = error.to_string();
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        cause = error.source();
+    }
+    text
+}
+
 /// What to do about an error: an instruction without a capital or a full stop, as in "save the file as UTF-8"; and the topic of the
 /// book that says more.
 #[derive(Debug, Clone, PartialEq, Eq)]

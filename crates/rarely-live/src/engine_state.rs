@@ -248,9 +248,10 @@ impl EngineState {
                 self.tokens.create(grant.clone(), time_ms);
             }
             Event::TokenRevoked(revoked) => {
-                if !self.tokens.revoke(&revoked.id, time_ms) {
-                    return Err(inconsistent(format!("token {} does not exist or is already revoked", revoked.id)));
-                }
+                let revoked_now = self.tokens.revoke(&revoked.id, time_ms);
+                return revoked_now
+                    .then_some(())
+                    .ok_or_else(|| inconsistent(format!("token {} does not exist or is already revoked", revoked.id)));
             }
             Event::PersonKeyRegistered(registered) => {
                 if !self.people.is_free(&registered.key) {

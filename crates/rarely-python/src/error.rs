@@ -1,11 +1,9 @@
 //! Errors as Python knows them: classes of `rarely.errors`, the libraries' messages, and what to do as a note.
 
-use std::error::Error;
-
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{IntoPyDict as _, PyType};
-use rarely_error::{Action, Explain, Remedy, Topic};
+use rarely_error::{Action, Explain, Remedy, Topic, with_causes};
 
 /// A family of errors: a class of `rarely.errors`.
 pub(crate) struct Family {
@@ -47,7 +45,7 @@ impl Family {
 
     /// The same, with the place before the message.
     pub(crate) fn explain_at(&self, py: Python<'_>, place: &str, error: &impl Explain) -> PyErr {
-        let message = format!("{place}{}", chain(error));
+        let message = format!("{place}{}", with_causes(error));
         match error.remedy() {
             Some(remedy) => self.raise(py, message, worded(&remedy), remedy.topic()),
             None => self.says(py, message),
@@ -81,20 +79,6 @@ pub(crate) fn warn_linear_model(py: Python<'_>) -> PyResult<()> {
     let message = c"the gain of arms given row by row is that of a linear model of the outcomes: if outcomes are not linear in the context, \
         the interval may miss the truth. rarely.evaluate(log, arms, against=...) needs no model";
     PyErr::warn(py, &class, message, 1)
-}
-
-/// An error and its causes, each once.
-pub(crate) fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let more = error.to_string();
-        if !text.contains(&more) {
-            text = format!("{text}: {more}");
-        }
-        cause = error.source();
-    }
-    text
 }
 
 pub(crate) static SETTINGS: Family = Family::named("SettingsError");

@@ -1,9 +1,7 @@
 //! Errors as R knows them: the libraries' messages, what to do about them, and the class of the condition.
 
-use std::error::Error;
-
 use extendr_api::prelude::*;
-use rarely_error::{Action, Explain};
+use rarely_error::{Action, Explain, Remedy, Topic, with_causes};
 
 /// What went wrong, and what to do about it.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,6 +9,7 @@ pub(crate) struct Problem {
     family: &'static str,
     message: String,
     help: Option<String>,
+    topic: Option<Topic>,
 }
 
 /// The classes of conditions: `rarely_document_error` and so on.
@@ -28,7 +27,7 @@ pub(crate) const INTERRUPTED: &str = "interrupted";
 
 impl Problem {
     pub(crate) fn new(family: &'static str, message: impl Into<String>) -> Self {
-        Self { family, message: message.into(), help: None }
+        Self { family, message: message.into(), help: None, topic: None }
     }
 
     pub(crate) fn help(self, help: impl Into<String>) -> Self {
@@ -37,8 +36,9 @@ impl Problem {
 
     /// What an error and its causes say, and what to do about it.
     pub(crate) fn explain(family: &'static str, error: &impl Explain) -> Self {
-        let help = error.remedy().map(|remedy| remedy.worded(named));
-        Self { family, message: chain(error), help }
+        let remedy = error.remedy();
+        let topic = remedy.as_ref().and_then(Remedy::topic);
+        Self { family, message: with_causes(error), help: remedy.map(|remedy| remedy.worded(named)), topic }
     }
 
     /// The same with the place before the message.
@@ -59,8 +59,9 @@ pub(crate) fn answer<T: Into<Robj>>(found: Result<T, Problem>) -> Robj {
         Ok(value) => value.into(),
         Err(problem) => {
             let help = problem.help.map_or_else(|| Robj::from(()), Robj::from);
-            let values: [Robj; 3] = [problem.family.into(), problem.message.into(), help];
-            let list = crate::values::named_list(["family", "message", "help"], values);
+            let see = problem.topic.map_or_else(|| Robj::from(()), |topic| topic.page().into());
+            let values: [Robj; 4] = [problem.family.into(), problem.message.into(), help, see];
+            let list = crate::values::named_list(["family", "message", "help", "see"], values);
             crate::values::with_class(list, &["rarely_problem"])
         }
     }
@@ -77,18 +78,4 @@ fn named(action: Action) -> Option<&'static str> {
         Action::DeclareNoise => "declare the standard deviation of the noise with `declared_noise`",
         _ => return None,
     })
-}
-
-/// An error and its causes, each once.
-fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let more = error.to_string();
-        if !text.contains(&more) {
-            text = format!("{text}: {more}");
-        }
-        cause = error.source();
-    }
-    text
 }

@@ -6,7 +6,7 @@ use axum::response::{IntoResponse as _, Response};
 use rarely_live::{Engine, Objection, Role};
 use rarely_policy::PolicyDocument;
 use serde::{Deserialize, Serialize};
-use serde_json::Value as Json;
+use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use crate::body::{self, BodyFormat};
@@ -63,6 +63,7 @@ pub(crate) async fn register(mut request: AuthorizedRequest) -> ApiResult {
     };
     let name = check_document(&text)?;
     let NewPolicy { created, view, .. } = request.app.register(request.actor(), text, &name).await?;
+    let view = RawValue::from_string(view).map_err(|_| ProblemDetails::internal())?;
     Ok(json(if created { StatusCode::CREATED } else { StatusCode::OK }, &view))
 }
 
@@ -73,8 +74,8 @@ pub(crate) struct NewPolicy {
     created: bool,
     /// Its name.
     pub(crate) name: String,
-    /// As the API returns it.
-    view: Json,
+    /// As the API returns it: the text, whose fields have an order.
+    view: String,
 }
 
 /// Registers a policy with this engine.
@@ -82,7 +83,7 @@ pub(crate) fn register_here(engine: &Engine, actor: &str, document: &str) -> Res
     let before = engine.committed();
     let handle = engine.register(actor, document, random_seed()?)?;
     let view = PolicyView::new(&handle, &handle.live.lock(), engine.now_ms());
-    let view = serde_json::to_value(&view).map_err(|_| ProblemDetails::internal())?;
+    let view = serde_json::to_string(&view).map_err(|_| ProblemDetails::internal())?;
     Ok(NewPolicy { created: handle.id > before, name: handle.name.clone(), view })
 }
 

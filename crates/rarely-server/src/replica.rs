@@ -200,15 +200,10 @@ pub(crate) async fn serve(
         ended.graceful_shutdown(Some(Duration::from_secs(1)));
         owned
     });
-    let closing = handle;
     let stopper = tokio::spawn(async move {
         signals.wait().await;
-        for owner in links.chains().into_iter().filter_map(|chain| links.owner(chain)) {
-            if let LogOwner::Own { app, .. } = &**owner.borrow() {
-                app.close();
-            }
-        }
-        closing.graceful_shutdown(Some(Duration::from_secs(SHUTDOWN_SECONDS)));
+        links.close();
+        handle.graceful_shutdown(Some(Duration::from_secs(SHUTDOWN_SECONDS)));
     });
     let reloading = tokio::spawn(Reloader { reload, tls, network }.run(hangups));
     let served = front.serve(Router::new().fallback(dispatch).with_state(shared)).await;

@@ -135,16 +135,32 @@ impl Experiments {
 fn main() -> ExitCode {
     let given: Vec<_> = std::env::args_os().collect();
     let read = command_line(&given).map_err(|unreadable| match unreadable {
+        Unreadable::Usage(error) if error.use_stderr() => {
+            drop(error.print());
+            format!("see: {}", page_of(&given))
+        }
         Unreadable::Usage(error) => error.exit(),
-        Unreadable::File(failure) => failure,
+        Unreadable::File(failure) => failure.to_string(),
     });
-    match read.and_then(|cli| run(&cli.command)) {
+    match read.and_then(|cli| run(&cli.command).map_err(|failure| failure.to_string())) {
         Ok(code) => code,
-        Err(failure) => {
-            output::say(&failure.to_string());
+        Err(said) => {
+            output::say(&said);
             ExitCode::from(2)
         }
     }
+}
+
+/// Where the book has all options of the command that was given.
+fn page_of(given: &[OsString]) -> String {
+    let (program, mut page) = (Cli::command(), "docs/reference/commands.md#rarely".to_owned());
+    let mut command = &program;
+    for word in given.iter().skip(1) {
+        let Some(named) = command.find_subcommand(word) else { break };
+        page = format!("{page}-{}", named.get_name());
+        command = named;
+    }
+    page
 }
 
 /// The command line, with what `rarely serve` takes from elsewhere.

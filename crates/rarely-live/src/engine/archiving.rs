@@ -8,7 +8,7 @@ use rarely_store::{LogEntry, PolicyRef, Receipt, StubChain};
 use serde::Deserialize;
 
 use super::erasing::diverged;
-use super::{ChangeError, Engine, PendingEvent, draft};
+use super::{ChangeError, Engine, PendingEvent, PolicyHandle, draft};
 use crate::event::{ArchiveFile, Archived, Event};
 use crate::objection::Objection;
 use crate::replay::{ReplayError, for_each_entry};
@@ -40,8 +40,6 @@ pub struct Archival {
     pub event: u64,
     /// Decisions without a record from now on.
     pub decisions: u64,
-    /// Whether the space was given back; otherwise the next archiving does it.
-    pub compacted: bool,
 }
 
 /// What an event says about the decision that it is about.
@@ -76,33 +74,34 @@ impl Engine {
     /// # Errors
     /// [`ReplayError`] if the log cannot be read.
     pub fn due_archives(&self, before_ms: Option<u64>) -> Result<Vec<DueArchive>, ReplayError> {
-        let mut due = Vec::new();
-        for handle in self.policies() {
-            let (retain_ms, after) = {
-                let live = handle.live.lock();
-                (live.document().control().retain_ms, live.state().archives.last().map_or(0, |last| last.last))
-            };
-            let Some(kept_from_ms) = retain_ms.map(|retain| self.now_ms().saturating_sub(retain)) else { continue };
-            let before_ms = before_ms.map_or(kept_from_ms, |before| before.min(kept_from_ms));
-            let mut found =
-                DueArchive { policy: handle.name.clone(), id: handle.id, before_ms, first: 0, last: 0, events: 0 };
-            let searched = for_each_entry(self.log().as_ref(), after, Some(handle.id), |entry| {
-                if !Event::has_record(&entry.kind) {
-                    return Ok(());
-                }
-                if entry.time_ms >= before_ms || found.events == MOST {
-                    return Err(Search::Done);
-                }
-                found.first = if found.events == 0 { entry.number } else { found.first };
-                (found.last, found.events) = (entry.number, found.events + 1);
-                Ok(())
-            });
-            if let Err(Search::Failed(error)) = searched {
-                return Err(error);
+        self.policies().iter().filter_map(|handle| self.due_archive(handle, before_ms).transpose()).collect()
+    }
+
+    /// The same for one policy.
+    fn due_archive(&self, handle: &PolicyHandle, before_ms: Option<u64>) -> Result<Option<DueArchive>, ReplayError> {
+        let (retain_ms, after) = {
+            let live = handle.live.lock();
+            (live.document().control().retain_ms, live.state().archives.last().map_or(0, |last| last.last))
+        };
+        let Some(kept_from_ms) = retain_ms.map(|retain| self.now_ms().saturating_sub(retain)) else { return Ok(None) };
+        let before_ms = before_ms.map_or(kept_from_ms, |before| before.min(kept_from_ms));
+        let mut found =
+            DueArchive { policy: handle.name.clone(), id: handle.id, before_ms, first: 0, last: 0, events: 0 };
+        let searched = for_each_entry(self.log().as_ref(), after, Some(handle.id), |entry| {
+            if !Event::has_record(&entry.kind) {
+                return Ok(());
             }
-            due.extend(Some(found).filter(|found| found.events > 0));
+            if entry.time_ms >= before_ms || found.events == MOST {
+                return Err(Search::Done);
+            }
+            found.first = if found.events == 0 { entry.number } else { found.first };
+            (found.last, found.events) = (entry.number, found.events + 1);
+            Ok(())
+        });
+        match searched {
+            Err(Search::Failed(error)) => Err(error),
+            _ => Ok(Some(found).filter(|found| found.events > 0)),
         }
-        Ok(due)
     }
 
     /// Removes records from the log that are in a file. It is done by `actor`, the name of a person with this id. The caller has read the
@@ -123,7 +122,7 @@ impl Engine {
             ChangeError::Store(error)
         })?;
         self.wait_applied(event)?;
-        Ok(Archival { event, decisions, compacted: false })
+        Ok(Archival { event, decisions })
     }
 
     /// Gives the space of archived records back to the system. Nothing is written meanwhile. Returns whether that was possible.
@@ -144,10 +143,11 @@ impl Engine {
     ) -> Result<(u64, u64, Receipt), ChangeError> {
         let _nobody_else = self.appending.write().unwrap_or_else(PoisonError::into_inner);
         let last = self.wait_for_all()?;
-        if !self.due_archives(Some(due.before_ms)).map_err(diverged)?.contains(due) {
-            return Err(Objection::NotDue(due.policy.clone()).into());
+        let not_due = || Objection::NotDue(due.policy.clone());
+        let handle = self.policy_with(due.id).ok_or_else(not_due)?;
+        if self.due_archive(&handle, Some(due.before_ms)).map_err(diverged)?.as_ref() != Some(due) {
+            return Err(not_due().into());
         }
-        let handle = self.policy_with(due.id).ok_or_else(|| Objection::NotDue(due.policy.clone()))?;
         let by = last + 1;
         let Leaving { stubs, chain, decisions, outcomes } = self.leaving(due, by).map_err(diverged)?;
         let archived = Archived {
@@ -220,7 +220,7 @@ struct Leaving {
     outcomes: u64,
 }
 
-impl super::PolicyHandle {
+impl PolicyHandle {
     /// The name of the file in which the record of a decision is, if it is archived.
     pub fn archive_file_of(&self, decision: u64) -> Option<Arc<str>> {
         self.live.lock().archive_of(decision).map(|archive| archive.file.as_str().into())

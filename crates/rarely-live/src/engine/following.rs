@@ -25,14 +25,16 @@ impl Engine {
     /// # Errors
     /// [`ChangeError`] if the chain of the service cannot be read, or the copies cannot be stored.
     pub fn follow(&self, service: &dyn EventLog, after: u64) -> Result<u64, ChangeError> {
-        let _one_at_a_time = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
         let mut read = after.max(self.followed());
         loop {
+            // Before the lock, which is held for long while people are erased.
             let entries = service.entries(read, Some(0), BLOCK).map_err(unreadable)?;
             let Some(last) = entries.last() else { return Ok(read) };
             let reached = last.number;
+            let _one_at_a_time = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
+            let followed = self.followed();
             let mut acts = Vec::new();
-            for entry in entries {
+            for entry in entries.into_iter().filter(|entry| entry.number > followed) {
                 if Event::KINDS_FOR_ALL_CHAINS.contains(&entry.kind.as_str()) {
                     let act = replay::event(service, &entry)
                         .map_err(|error| ChangeError::from(EngineFault::Diverged(Arc::new(error))))?;

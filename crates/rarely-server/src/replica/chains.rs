@@ -1,7 +1,7 @@
 //! One of several chains, as its owner sees the others.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rarely_live::Engine;
@@ -27,8 +27,10 @@ pub(crate) struct Chains {
     links: Arc<Links>,
     /// The service's own chain, for reading.
     service: PostgresLog,
-    /// Up to which event that chain was read.
+    /// Up to which event that chain was read, …
     read: AtomicU64,
+    /// … and when the last reading that succeeded began.
+    read_at: Mutex<Instant>,
 }
 
 impl Chains {
@@ -40,7 +42,8 @@ impl Chains {
         links: Arc<Links>,
     ) -> Result<Self, StoreError> {
         let service = store.chain(SERVICE).read()?;
-        Ok(Self { store: store.chain(store.number()), lease, term, links, service, read: AtomicU64::new(0) })
+        let (read, read_at) = (AtomicU64::new(0), Mutex::new(Instant::now()));
+        Ok(Self { store: store.chain(store.number()), lease, term, links, service, read, read_at })
     }
 
     /// The chain that is owned here.
@@ -101,14 +104,23 @@ impl Chains {
     /// Copies what the service did into this chain.
     pub(crate) fn follow(&self, engine: &Engine) -> Result<(), ChangeError> {
         if self.number() != SERVICE {
+            let began = Instant::now();
             let read = engine.follow(&self.service, self.read.load(Ordering::SeqCst))?;
             self.read.fetch_max(read, Ordering::SeqCst);
+            let mut read_at = self.read_at.lock().unwrap_or_else(PoisonError::into_inner);
+            *read_at = began.max(*read_at);
         }
         Ok(())
     }
 
+    /// Whether this chain may lack an act of the service for which its owner does not wait any more: the owner then gives it up.
+    pub(super) fn is_behind(&self) -> bool {
+        let read_at = *self.read_at.lock().unwrap_or_else(PoisonError::into_inner);
+        self.number() != SERVICE && read_at.elapsed() >= self.term * 3 / 4
+    }
+
     /// Waits until every chain that has an owner has an act of the service, for the term of a lease at most: by then whoever has not
-    /// written it does not own its chain any more.
+    /// written it [has given its chain up](Self::is_behind).
     pub(crate) fn wait_until_followed(&self, act: u64) {
         let deadline = Instant::now() + self.term;
         loop {

@@ -57,6 +57,15 @@ impl Links {
         self.owners.read().unwrap_or_else(PoisonError::into_inner).len() > 1
     }
 
+    /// Ends the event streams of all chains that this replica owns.
+    pub(super) fn close(&self) {
+        for owner in self.owners.read().unwrap_or_else(PoisonError::into_inner).values() {
+            if let LogOwner::Own { app, .. } = &**owner.borrow() {
+                app.close();
+            }
+        }
+    }
+
     /// The chain of a policy; that of the service for an unknown one.
     pub(super) async fn placement(&self, policy: &str) -> Result<u64, ProblemDetails> {
         let known = self.placements.read().unwrap_or_else(PoisonError::into_inner).get(policy).copied();

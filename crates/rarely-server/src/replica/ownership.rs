@@ -27,7 +27,7 @@ use crate::serve::{Ready, ServeError, notify, upkeep};
 
 /// How often an owner checks whether it still is one.
 const TICK: Duration = Duration::from_millis(20);
-/// How often a chain looks whether the service did something. It is also told.
+/// How often a chain looks whether the service did something, if a term is not shorter than ten of these. It is also told.
 const FOLLOW: Duration = Duration::from_millis(500);
 /// The service's own chain covers the others once in so many terms.
 const TERMS_PER_COVER: u32 = 6;
@@ -252,14 +252,15 @@ impl Ownership {
         engine.sign_checkpoint();
         let keeping = self.keep_together(&engine, &chains)?;
         let app = App::new(engine, self.settings.clone()).behind(self.door.clone());
-        let app = Arc::new(app.with_shared_openid(self.provider.clone()).among(Some(chains)));
+        let app = Arc::new(app.with_shared_openid(self.provider.clone()).among(Some(chains.clone())));
         let router = crate::router(app.clone());
         self.publish.send_replace(Arc::new(LogOwner::Own { router, app: app.clone(), lease: lease.clone() }));
         tracing::info!(chain = self.store.number(), epoch = lease.epoch(), "this replica owns the store");
         let upkeep = self.runtime.spawn(upkeep(app.clone()));
         let notifying = notify(&app, self.notifications.as_ref());
         let mut handing_over = false;
-        while lease.is_valid() && !self.is_stopping() && app.engine.fault().is_none() && !handing_over {
+        let fails = || app.engine.fault().is_some() || chains.is_behind();
+        while lease.is_valid() && !self.is_stopping() && !fails() && !handing_over {
             std::thread::sleep(TICK);
             handing_over = self.balance.hands_one_over(self.term);
         }
@@ -275,6 +276,7 @@ impl Ownership {
         if !stopping {
             let why = match app.engine.fault() {
                 Some(fault) => fault.to_string(),
+                None if chains.is_behind() => "what the service did could not be copied in time".to_owned(),
                 None => "it was not renewed in time, or another replica has it".to_owned(),
             };
             tracing::warn!("this replica has given up the lease of the store (epoch {}): {why}", lease.epoch());
@@ -307,7 +309,7 @@ impl Ownership {
     fn keep_together(&self, engine: &Arc<Engine>, chains: &Arc<Chains>) -> Result<Regularly, ServeError> {
         let (engine, chains) = (engine.clone(), chains.clone());
         if chains.number() != SERVICE {
-            return Regularly::start("follower", FOLLOW, move || {
+            return Regularly::start("follower", FOLLOW.min(self.term / 10), move || {
                 if let Err(error) = chains.follow(&engine) {
                     tracing::warn!(chain = chains.number(), %error, "what the service did cannot be copied; it is tried again");
                 }

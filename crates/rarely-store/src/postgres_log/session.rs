@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use rarely_error::with_causes;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 use tokio_postgres::types::ToSql;
@@ -114,19 +115,7 @@ const FENCED: &str = "RL001";
 
 /// What the server or the network says.
 pub(crate) fn in_words(error: &PostgresError) -> String {
-    if let Some(said) = error.as_db_error() {
-        return said.message().to_owned();
-    }
-    let mut words = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(error) = cause {
-        let text = error.to_string();
-        if !words.contains(&text) {
-            words = format!("{words}: {text}");
-        }
-        cause = error.source();
-    }
-    words
+    error.as_db_error().map_or_else(|| with_causes(error), |said| said.message().to_owned())
 }
 
 /// A connection.

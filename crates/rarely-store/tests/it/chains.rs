@@ -22,7 +22,7 @@ fn divided(address: &PostgresAddress) -> PostgresStore {
     store
 }
 
-fn is_fenced<T>(result: Result<T, StoreError>) -> bool {
+fn is_fenced<T>(result: &Result<T, StoreError>) -> bool {
     matches!(result, Err(StoreError::Fenced { .. }))
 }
 
@@ -56,12 +56,12 @@ fn chains_are_added_and_have_owners_of_their_own() {
     }
     // The lease of one chain is none of another, even if their epochs are equal.
     assert_eq!(lease.epoch(), other.epoch());
-    assert!(is_fenced(store.open(&other)) && is_fenced(store.chain(2).open(&lease)));
-    assert!(is_fenced(store.add_chains(&other, 5)) && is_fenced(store.place(&other, "p")));
+    assert!(is_fenced(&store.open(&other)) && is_fenced(&store.chain(2).open(&lease)));
+    assert!(is_fenced(&store.add_chains(&other, 5)) && is_fenced(&store.place(&other, "p")));
     lease.release();
     assert!(other.is_valid() && !store.chain(2).lease(TERM).unwrap().expired, "only one was released");
     let _newer = owned(&store);
-    assert!(is_fenced(store.add_chains(&lease, 5)), "its epoch is over");
+    assert!(is_fenced(&store.add_chains(&lease, 5)), "its epoch is over");
     assert_eq!(described(&store).len(), 3);
 }
 
@@ -101,7 +101,7 @@ fn two_owners_append_to_two_chains_at_the_same_time() {
     leases[0].release();
     let again = owned(&one);
     assert_eq!(again.epoch(), leases[1].epoch() + 1);
-    assert!(is_fenced(log.append(&chained(head(&log), [said_entry(52)]))));
+    assert!(is_fenced(&log.append(&chained(head(&log), [said_entry(52)]))));
     let log = other.open(&leases[1]).unwrap();
     log.append(&chained(head(&log), [said_entry(51)])).unwrap();
 }
@@ -125,7 +125,7 @@ fn policies_are_spread_over_the_chains_and_stay() {
     assert!(store.place_at(&lease, &["x".to_owned()], 9).is_err(), "there is no such chain");
     lease.release();
     let _newer = owned(&store);
-    assert!(is_fenced(store.place(&lease, "later")) && is_fenced(store.place_at(&lease, &["later".to_owned()], 1)));
+    assert!(is_fenced(&store.place(&lease, "later")) && is_fenced(&store.place_at(&lease, &["later".to_owned()], 1)));
     assert_eq!(store.placement("later").unwrap(), None);
 }
 
@@ -198,7 +198,7 @@ fn one_key_signs_all_chains_under_their_names() {
     assert_ne!(keys[0].id(), keys[1].id());
     for (number, key, wrong) in [(0, &keys[0], &keys[1]), (1, &keys[1], &keys[0])] {
         let log = PostgresLog::open_chain_read_only(address.clone(), number).unwrap();
-        let tree = verify_tree(&log, &[], &[key.clone()]).unwrap();
+        let tree = verify_tree(&log, &[], std::slice::from_ref(key)).unwrap();
         assert_eq!((tree.checkpoints, tree.covered), (1, 3));
         assert_eq!(log.last_checkpoint().unwrap().unwrap().verdict(wrong), NoteVerdict::NotSigned);
     }

@@ -273,7 +273,9 @@ fn harm_is_done(more: &str, policies: &[&str]) {
     let start = || Replica::start(&place, &address, more);
     let mut replicas: Vec<Replica> = (0..3).map(|_| start()).collect();
     let token = admin(&place);
-    policies.iter().for_each(|policy| register_as(policy, &replicas[0].url, &token));
+    for policy in policies {
+        register_as(policy, &replicas[0].url, &token);
+    }
     let load = Load::start(4, replicas.iter().map(|replica| replica.url.clone()).collect(), policies, &token);
     let began = Instant::now();
     load.all_go_on_after(began);

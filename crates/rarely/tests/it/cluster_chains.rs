@@ -69,8 +69,13 @@ impl Divided {
     }
 
     fn decide(&self, url: &str, token: &str, policy: &str, key: &str) -> (u16, Json) {
+        self.try_to_decide(url, token, policy, key).expect("an answer")
+    }
+
+    fn try_to_decide(&self, url: &str, token: &str, policy: &str, key: &str) -> Option<(u16, Json)> {
         let body = json!({ "record": { "systolic": 150, "diabetic": "no" }, "key": key, "subject": "patient 4711" });
-        self.post(&format!("{url}/v1/policies/{policy}/decisions"), token, &body)
+        let url = format!("{url}/v1/policies/{policy}/decisions");
+        post(&self.agent, &url, token, "application/json", &body.to_string())
     }
 }
 
@@ -212,7 +217,8 @@ fn the_death_of_an_owner_concerns_its_chains_only() {
             undisturbed += 1;
         }
         for name in &moves {
-            if service.decide(&replicas[turn % 2].url, &token, name, "visit").0 == 200 {
+            let answer = service.try_to_decide(&replicas[turn % 2].url, &token, name, "visit");
+            if answer.is_some_and(|(status, _)| status == 200) {
                 taken_over.insert(name.clone());
             }
         }
@@ -231,5 +237,28 @@ fn the_death_of_an_owner_concerns_its_chains_only() {
     let owners = service.all_owned(&replicas.iter().collect::<Vec<_>>());
     assert!(owners.values().any(|owner| *owner == replicas[2].url), "{owners:?}");
     replicas.into_iter().for_each(Replica::stop);
+    service.place.done(&format!("audit verify --store {}", service.server.address()));
+}
+
+/// While the owner of a chain cannot read what the service does, a token might be revoked: it does not go on for longer than a lease.
+#[test]
+fn an_owner_that_cannot_follow_the_service_gives_its_chain_up() {
+    let service = Divided::new();
+    let replica = service.start();
+    let token = admin(&service.place);
+    service.all_owned(&[&replica]);
+    register_as("policy-1", &replica.url, &token);
+    let heard =
+        |words: &str| replica.heard.lock().expect("not poisoned").iter().filter(|line| line.contains(words)).count();
+    wait_for("it works for every chain", || (heard("this replica owns the store") == CHAINS + 1).then_some(()));
+    // Leases are renewed meanwhile.
+    let seconds = 2 * LEASE;
+    service.server.query(&format!("BEGIN; LOCK TABLE rarely.events; SELECT pg_sleep({seconds}); COMMIT"));
+    let gave_up = "what the service did could not be copied in time";
+    assert_eq!(heard(gave_up), CHAINS, "all but the service's own: {:?}", replica.heard);
+    wait_for("it takes them again", || {
+        service.try_to_decide(&replica.url, &token, "policy-1", "visit").filter(|(status, _)| *status == 200)
+    });
+    replica.stop();
     service.place.done(&format!("audit verify --store {}", service.server.address()));
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::cluster::{LEASE, Replica, owner, wait_for};
 use crate::cluster_load::Load;
-use crate::postgres_server::PostgresServer;
+use crate::postgres_server::{PostgresServer, SmallDisk};
 use crate::slow_proxy::SlowProxy;
 
 /// A kind of harm.
@@ -18,16 +18,18 @@ pub(crate) enum Fault {
     DatabaseCrashed,
     OwnerTerminated,
     DatabaseFull,
+    LogFull,
     DatabaseSlow,
     DatabaseStalled,
 }
 
 /// Every kind, in the order in which they happen.
-pub(crate) const FAULTS: [Fault; 9] = [
+pub(crate) const FAULTS: [Fault; 10] = [
     Fault::OwnerKilled,
     Fault::OwnerStopped,
     Fault::ConnectionsCut,
     Fault::DatabaseFull,
+    Fault::LogFull,
     Fault::DatabaseSlow,
     Fault::DatabaseStalled,
     Fault::FollowerKilled,
@@ -42,9 +44,10 @@ pub(crate) struct Ground {
 }
 
 impl Ground {
-    /// A server whose tables are on a small disk of their own, large enough for the load of so many faults, behind a proxy.
+    /// A server whose tables and whose log are each on a small disk, large enough for the load of so many faults, behind a proxy.
     pub(crate) fn start(faults: usize) -> Self {
-        let server = PostgresServer::start();
+        let server = PostgresServer::start_with("-c min_wal_size=32MB -c max_wal_size=64MB");
+        server.put_log_on_a_small_disk(192);
         server.put_tables_on_a_small_disk(64 + 4 * faults);
         let proxy = SlowProxy::before(&server.host());
         Self { server, proxy }
@@ -66,6 +69,9 @@ impl Fault {
             Self::DatabaseCrashed => "crash and restart of the database",
             Self::OwnerTerminated => "SIGTERM of the owner",
             Self::DatabaseFull => "the disk of the database full for 3 seconds, from when it has space",
+            Self::LogFull => {
+                "the disk of its write-ahead log full for 3 seconds, which ends it, from when it has space"
+            }
             Self::DatabaseSlow => "every answer of the database late by 100 ms, while it is",
             Self::DatabaseStalled => "no answer of the database for 4 seconds, from when it answers",
         }
@@ -107,12 +113,18 @@ impl Fault {
             Self::DatabaseCrashed => server.crash(),
             Self::DatabaseFull => {
                 let before = server.disk_full_errors();
-                server.fill_the_small_disk();
+                server.fill(SmallDisk::Tables);
                 wait_for("the database says that its disk is full", || {
                     (server.disk_full_errors() > before).then_some(())
                 });
                 sleep(Duration::from_secs(3));
-                server.free_the_small_disk();
+                server.free(SmallDisk::Tables);
+            }
+            Self::LogFull => {
+                server.fill(SmallDisk::Log);
+                server.use_up_the_log();
+                sleep(Duration::from_secs(3));
+                server.free(SmallDisk::Log);
             }
             Self::DatabaseSlow => ground.proxy.delay(Duration::from_millis(50)),
             Self::DatabaseStalled => {
@@ -122,8 +134,10 @@ impl Fault {
             }
         }
         let moment = Instant::now();
-        if self == Self::DatabaseCrashed {
-            server.launch();
+        match self {
+            Self::DatabaseCrashed => server.launch(),
+            Self::LogFull => server.revive(),
+            _ => {}
         }
         (gone, moment)
     }

@@ -166,7 +166,15 @@ fn all_chains_are_copied_into_a_folder_and_back() {
     place.done(&format!("store copy --from early --to {other}"));
     assert!(refused(&place, &format!("store copy --from late --to {other}")).contains("needs an empty one"));
     place.done(&format!("store restore --from late --to {other}"));
-    assert_eq!(audited(&place, &other, "--key key.pub"), audited(&place, &address, "--key key.pub"));
+    // Snapshots are not copied.
+    let logs = |store: &str| {
+        let mut found = audited(&place, store, "--key key.pub");
+        for chain in found["chains"].as_array_mut().expect("chains") {
+            chain["snapshot"] = Json::Null;
+        }
+        found
+    };
+    assert_eq!(logs(&other), logs(&address));
     let placed = connected(&other);
     let chains = ["first", "second", "third", "later"].map(|policy| placed.placement(policy).expect("an answer"));
     assert_eq!(chains, [Some(0), Some(1), Some(2), Some(1)]);

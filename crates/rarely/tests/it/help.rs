@@ -2,7 +2,7 @@
 
 use rarely_lab::environment::REGISTRY;
 
-use crate::program::{Place, assert_snapshot_of, data};
+use crate::program::{Place, assert_snapshot_of, data, talk};
 
 #[test]
 fn help_of_the_program() {
@@ -17,6 +17,19 @@ fn without_a_command_the_help_is_talk_and_nothing_was_done() {
 #[test]
 fn a_misspelt_command_is_guessed() {
     assert_snapshot_of!(Place::new().rarely("reproduse"));
+}
+
+/// Each command that cannot be read names its own section of the book.
+#[test]
+fn an_unreadable_command_names_its_page() {
+    let (place, page) = (Place::new(), include_str!("../../../../docs/reference/commands.md"));
+    let commands = page.lines().filter_map(|line| line.trim_start_matches('#').strip_prefix(" rarely"));
+    for command in commands {
+        let refused = place.rarely(&format!("{command} --no-such-option")).output().expect("it starts");
+        let expected = format!("see: docs/reference/commands.md#rarely{}", command.replace(' ', "-"));
+        assert_eq!(refused.status.code(), Some(2), "rarely{command}");
+        assert_eq!(talk(&refused).lines().last(), Some(&*expected), "rarely{command}: {}", talk(&refused));
+    }
 }
 
 #[test]
