@@ -69,13 +69,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 fn check(path: &Path) -> Result<ExitCode, Failure> {
     match PolicyDocument::read(path) {
         Ok(document) => {
-            let shape = document.shape();
+            let (shape, features) = (document.shape(), document.features().len());
             print(&format!(
-                "{}: valid; {}: {} options, {} features, {} context variables\n",
+                "{}: valid; {}: {} options, {features} feature{}, {} context variables\n",
                 path.display(),
                 document.policy(),
                 shape.arms(),
-                document.features().len(),
+                if features == 1 { "" } else { "s" },
                 shape.dimension()
             ))?;
             Ok(ExitCode::SUCCESS)
