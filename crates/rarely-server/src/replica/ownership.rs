@@ -100,7 +100,8 @@ impl OwnershipThreads {
     fn look_around(&mut self, plan: &Ownership) -> Result<(), ServeError> {
         let (store, balance) = (&plan.store, &plan.balance);
         let alive = if balance.is_fit() {
-            store.announce(&balance.id, &plan.advertised, plan.term)
+            // For half a term: a replica that has died must be forgotten before its chains are free, or others hand chains over to it.
+            store.announce(&balance.id, &plan.advertised, plan.term / 2)
         } else {
             store.withdraw(&balance.id).map(|()| Vec::new())
         };
