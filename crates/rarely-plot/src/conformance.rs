@@ -1,12 +1,25 @@
 //! Checks that every figure must pass: well-formed XML, only finite numbers, nothing outside the drawing, and words that do not overlap and
 //! can be read.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
+use resvg::usvg::fontdb::Database;
 use resvg::usvg::{Group, Node, Options, Tree, roxmltree};
 
 use crate::figure::Figure;
-use crate::png::FONTS;
+
+/// The embedded fonts, by which words are measured.
+static FONTS: LazyLock<Arc<Database>> = LazyLock::new(|| {
+    let mut fonts = Database::new();
+    fonts.load_font_data(epaint_default_fonts::UBUNTU_LIGHT.to_vec());
+    fonts.load_font_data(epaint_default_fonts::HACK_REGULAR.to_vec());
+    let family = fonts.faces().next().and_then(|face| face.families.first()).map(|family| family.0.clone());
+    if let Some(family) = family {
+        fonts.set_serif_family(family.clone());
+        fonts.set_sans_serif_family(family);
+    }
+    Arc::new(fonts)
+});
 
 /// Checks a figure's SVG.
 ///

@@ -1,7 +1,7 @@
 //! The drawing grammar.
 //!
 //! A [`Figure`] is plain data: panels with axes and marks. [`Figure::svg`] draws it for a browser, [`Figure::png`] as a bitmap
-//! with an embedded font. The same figure always gives the same bytes. A [`Page`] is one self-contained HTML file with figures
+//! with letters of an embedded font. The same figure always gives the same bytes. A [`Page`] is one self-contained HTML file with figures
 //! and tables in it.
 //!
 //! | module | what it is about |
@@ -9,7 +9,7 @@
 //! | `figure`, `style` | the grammar; colours, and the look of each algorithm |
 //! | `scale`, `number`, `text` | ranges and ticks; numbers and words as they are written |
 //! | `measure`, `labels`, `legend` | the margins a panel needs; labels that do not overlap; the legend below |
-//! | `draw`, `frame`, `marks`, `clip` | layout; axes; marks; the part of a line that lies in the panel |
+//! | `draw`, `frame`, `marks`, `clip`, `letters` | layout; axes; marks; the part of a line that lies in the panel; text as outlines |
 //! | `svg`, `png`, `pdf`, `page`, `made_by` | the outputs, and what they say of their origin |
 //! | `conformance` | checks that every figure must pass (a feature, for tests) |
 #![deny(missing_docs)]
@@ -22,6 +22,7 @@ mod figure;
 mod frame;
 mod labels;
 mod legend;
+mod letters;
 mod made_by;
 mod marks;
 mod measure;

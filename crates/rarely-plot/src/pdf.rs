@@ -1,17 +1,16 @@
 //! From SVG to PDF: vectors on one page as large as the figure, letters as outlines, the same bytes for the same figure.
 //!
-//! The drawing is read by `usvg`, as for a bitmap, so that there is one way to draw and a machine without fonts has the same letters.
+//! The drawing is read by `usvg`, as for a bitmap, so that there is one way to draw.
 //! Of PDF only paths, plain colours and opacities are needed; that is shorter than a library's set-up.
 
 use std::fmt::Write as _;
-use std::sync::Arc;
 
 use miniz_oxide::deflate::compress_to_vec_zlib;
 use resvg::tiny_skia::PathSegment;
-use resvg::usvg::{Color, Fill, FillRule, Group, LineCap, LineJoin, Node, Options, Paint, Path, Stroke, Tree};
+use resvg::usvg::{Color, Fill, FillRule, Group, LineCap, LineJoin, Node, Paint, Path, Stroke};
 
 use crate::figure::Figure;
-use crate::png::{FONTS, FigureError};
+use crate::png::{FigureError, read};
 use crate::svg::Medium;
 
 /// The number of the object with what is drawn.
@@ -33,9 +32,7 @@ impl Figure {
     /// # Errors
     /// As [`Figure::pdf`].
     pub fn pdf_made_by(&self, made_by: &str) -> Result<Vec<u8>, FigureError> {
-        let options = Options { fontdb: Arc::clone(&FONTS), ..Options::default() };
-        let tree = Tree::from_str(&self.draw(Medium::Bitmap), &options)
-            .map_err(|source| FigureError::Drawing(source.to_string()))?;
+        let tree = read(&self.draw(Medium::Bitmap))?;
         let (width, height) = (tree.size().width() * POINTS, tree.size().height() * POINTS);
         let mut page = PageContent::default();
         // PDF counts upwards from the lower edge.
@@ -61,9 +58,8 @@ impl PageContent {
             match node {
                 Node::Group(inner) => self.group(inner, opacity),
                 Node::Path(path) => self.path(path, opacity),
-                Node::Text(text) => self.group(text.flattened(), opacity),
-                // Figures hold no images.
-                Node::Image(_) => {}
+                // Letters are paths, and figures hold no images.
+                Node::Text(_) | Node::Image(_) => {}
             }
         }
     }

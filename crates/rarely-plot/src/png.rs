@@ -1,10 +1,7 @@
-//! From SVG to PNG, with an embedded font: the same pixels on a machine without fonts.
-
-use std::sync::{Arc, LazyLock};
+//! From SVG to PNG: the same pixels on every machine.
 
 use rarely_error::{Explain, Remedy};
 use resvg::tiny_skia::{Pixmap, Transform};
-use resvg::usvg::fontdb::Database;
 use resvg::usvg::{Options, Tree};
 
 use crate::figure::Figure;
@@ -59,18 +56,10 @@ pub struct Bitmap {
     pub rgba: Vec<u8>,
 }
 
-pub(crate) static FONTS: LazyLock<Arc<Database>> = LazyLock::new(|| {
-    let mut fonts = Database::new();
-    fonts.load_font_data(epaint_default_fonts::UBUNTU_LIGHT.to_vec());
-    // For the few characters that the first font lacks.
-    fonts.load_font_data(epaint_default_fonts::HACK_REGULAR.to_vec());
-    let family = fonts.faces().next().and_then(|face| face.families.first()).map(|family| family.0.clone());
-    if let Some(family) = family {
-        fonts.set_serif_family(family.clone());
-        fonts.set_sans_serif_family(family);
-    }
-    Arc::new(fonts)
-});
+/// Reads a drawing back.
+pub(crate) fn read(drawing: &str) -> Result<Tree, FigureError> {
+    Tree::from_str(drawing, &Options::default()).map_err(|source| FigureError::Drawing(source.to_string()))
+}
 
 impl Figure {
     /// Its two files, SVG and PNG, with their names; `name` has no extension.
@@ -99,9 +88,7 @@ impl Figure {
     }
 
     fn rendered(&self, scale: f32) -> Result<Pixmap, FigureError> {
-        let options = Options { fontdb: Arc::clone(&FONTS), ..Options::default() };
-        let tree = Tree::from_str(&self.draw(Medium::Bitmap), &options)
-            .map_err(|source| FigureError::Drawing(source.to_string()))?;
+        let tree = read(&self.draw(Medium::Bitmap))?;
         let (width, height) = (tree.size().width() * scale, tree.size().height() * scale);
         let mut bitmap = bitmap(width, height).ok_or(FigureError::Size { scale, width, height })?;
         resvg::render(&tree, Transform::from_scale(scale, scale), &mut bitmap.as_mut());

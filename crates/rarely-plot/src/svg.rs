@@ -8,11 +8,12 @@ use std::fmt::Write as _;
 
 use crate::clip::{Pixel, Rectangle};
 use crate::figure::Anchor;
+use crate::letters::Letters;
 use crate::number::{coordinate, rough_coordinate};
 use crate::style::{Colour, Dash, Style};
 use crate::text::xml_text;
 
-/// Fonts that browsers have; bitmaps use the embedded one.
+/// Fonts that browsers have; bitmaps have outlines of the embedded one.
 const FONTS: &str = "Helvetica, Arial, 'Liberation Sans', system-ui, sans-serif";
 
 /// What the drawing is for.
@@ -20,7 +21,7 @@ const FONTS: &str = "Helvetica, Arial, 'Liberation Sans', system-ui, sans-serif"
 pub(crate) enum Medium {
     /// A browser has fonts of every weight.
     Browser,
-    /// The embedded font is light: text is drawn with an outline to look regular, or semibold.
+    /// Text is outlines of an embedded font. That is light, so that they have a stroke to look regular, or semibold.
     Bitmap,
 }
 
@@ -157,37 +158,41 @@ impl Canvas {
             return;
         }
         let (x, y) = (coordinate(words.at.0), coordinate(words.at.1));
-        let anchor = match words.anchor {
-            Anchor::Start => "",
-            Anchor::Middle => " text-anchor=\"middle\"",
-            Anchor::End => " text-anchor=\"end\"",
-        };
         let turn = if words.turn == 0.0 {
             String::new()
         } else {
             format!(" transform=\"rotate({} {x} {y})\"", coordinate(words.turn))
         };
-        let weight = if words.bold { " font-weight=\"600\"" } else { "" };
-        let place = format!("x=\"{x}\" y=\"{y}\" font-size=\"{}\"{anchor}{weight}{turn}", coordinate(words.size));
-        let (colour, mut text) = (words.colour, xml_text(words.text));
-        if self.medium == Medium::Bitmap {
-            // The embedded font has no raised minus; this is one to the eye.
-            text = text.replace('⁻', "¯");
-        }
         let halo = " stroke=\"#ffffff\" stroke-width=\"3\" stroke-linejoin=\"round\"";
-        match (self.medium, words.halo) {
-            (Medium::Browser, false) => self.put(&format!("<text {place} fill=\"{colour}\">{text}</text>\n")),
-            (Medium::Browser, true) => {
-                self.put(&format!("<text {place} fill=\"{colour}\"{halo} paint-order=\"stroke\">{text}</text>\n"));
+        let colour = words.colour;
+        match self.medium {
+            Medium::Browser => {
+                let anchor = match words.anchor {
+                    Anchor::Start => "",
+                    Anchor::Middle => " text-anchor=\"middle\"",
+                    Anchor::End => " text-anchor=\"end\"",
+                };
+                let weight = if words.bold { " font-weight=\"600\"" } else { "" };
+                let place =
+                    format!("x=\"{x}\" y=\"{y}\" font-size=\"{}\"{anchor}{weight}{turn}", coordinate(words.size));
+                let halo = if words.halo { format!("{halo} paint-order=\"stroke\"") } else { String::new() };
+                let text = xml_text(words.text);
+                self.put(&format!("<text {place} fill=\"{colour}\"{halo}>{text}</text>\n"));
             }
-            (Medium::Bitmap, haloed) => {
-                if haloed {
-                    self.put(&format!("<text {place} fill=\"#ffffff\"{halo}>{text}</text>\n"));
+            Medium::Bitmap => {
+                let letters = Letters::set(words.text, words.size);
+                let left = match words.anchor {
+                    Anchor::Start => 0.0,
+                    Anchor::Middle => letters.width / 2.0,
+                    Anchor::End => letters.width,
+                };
+                let path = letters.path((words.at.0 - left, words.at.1));
+                if words.halo {
+                    self.put(&format!("<path d=\"{path}\"{turn} fill=\"#ffffff\"{halo}/>\n"));
                 }
-                let weight = if words.bold { 0.055 } else { 0.022 } * words.size;
-                let weight = coordinate(weight);
+                let weight = coordinate(if words.bold { 0.055 } else { 0.022 } * words.size);
                 self.put(&format!(
-                    "<text {place} fill=\"{colour}\" stroke=\"{colour}\" stroke-width=\"{weight}\">{text}</text>\n"
+                    "<path d=\"{path}\"{turn} fill=\"{colour}\" stroke=\"{colour}\" stroke-width=\"{weight}\"/>\n"
                 ));
             }
         }

@@ -13,8 +13,10 @@ pub(super) struct Balance {
     pub(super) id: String,
     /// How many chains it owns.
     owned: AtomicUsize,
-    /// How many the replica with the fewest chains owns.
+    /// How many the replica with the fewest chains owned when they were last counted.
     fewest: AtomicUsize,
+    /// How many more this replica owned then; 0 if a chain was free, which is taken first.
+    surplus: AtomicUsize,
     /// When it last handed a chain over.
     handed_over: Mutex<Instant>,
     /// Whether this program can own chains.
@@ -23,8 +25,8 @@ pub(super) struct Balance {
 
 impl Balance {
     pub(super) fn new(id: String) -> Self {
-        let (owned, fewest) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Self { id, owned, fewest, handed_over: Mutex::new(Instant::now()), fit: AtomicBool::new(true) }
+        let [owned, fewest, surplus] = [const { AtomicUsize::new(0) }; 3];
+        Self { id, owned, fewest, surplus, handed_over: Mutex::new(Instant::now()), fit: AtomicBool::new(true) }
     }
 
     /// Counts the chains of all replicas that are alive.
@@ -35,7 +37,11 @@ impl Balance {
                 *count += 1;
             }
         }
-        self.fewest.store(counts.into_values().min().unwrap_or(0), Ordering::SeqCst);
+        let fewest = counts.values().copied().min().unwrap_or(0);
+        self.fewest.store(fewest, Ordering::SeqCst);
+        let is_free = chains.iter().any(|chain| chain.lease.expired);
+        let own = counts.get(self.id.as_str()).copied().filter(|_| !is_free);
+        self.surplus.store(own.map_or(0, |own| own - fewest), Ordering::SeqCst);
     }
 
     pub(super) fn took_one(&self) {
@@ -52,9 +58,10 @@ impl Balance {
         step * u32::try_from(more).unwrap_or(u32::MAX)
     }
 
-    /// Whether one of this replica's chains is to go to another replica now: at most one per term.
+    /// Whether one of this replica's chains is to go to another replica now: at most one per term. All replicas are compared as they were
+    /// when they were counted, since others may have taken chains, too, meanwhile.
     pub(super) fn hands_one_over(&self, term: Duration) -> bool {
-        if self.owned.load(Ordering::SeqCst) < self.fewest.load(Ordering::SeqCst) + 2 {
+        if self.surplus.load(Ordering::SeqCst) < 2 {
             return false;
         }
         let mut last = self.handed_over.lock().unwrap_or_else(PoisonError::into_inner);
@@ -99,12 +106,24 @@ mod tests {
     fn whoever_has_two_more_than_another_hands_one_over_once_per_term() {
         let balance = Balance::new("a".to_owned());
         let alive = ["a".to_owned(), "b".to_owned()];
-        (0..3).for_each(|_| balance.took_one());
-        balance.count(&alive, &owned_by(&["a", "a", "a", "b", "", "gone"]));
+        balance.count(&alive, &owned_by(&["a", "a", "a", "b", "gone"]));
         assert!(balance.hands_one_over(Duration::ZERO), "three and one");
         assert!(!balance.hands_one_over(Duration::from_secs(60)), "not twice in a term");
-        balance.lost_one();
-        assert!(!balance.hands_one_over(Duration::ZERO), "two and one");
+        balance.count(&alive, &owned_by(&["a", "a", "b", "b", "gone"]));
+        assert!(!balance.hands_one_over(Duration::ZERO), "two and two");
+        balance.count(&alive, &owned_by(&["a", "a", "a", "", "b"]));
+        assert!(!balance.hands_one_over(Duration::ZERO), "the other one takes the free chain first");
+    }
+
+    #[test]
+    fn chains_taken_since_the_count_are_not_handed_over() {
+        let balance = Balance::new("a".to_owned());
+        balance.count(&["a".to_owned()], &owned_by(&["a", "", ""]));
+        (0..3).for_each(|_| balance.took_one());
+        assert!(!balance.hands_one_over(Duration::ZERO), "there is nobody to hand them to");
+        balance.count(&["a".to_owned(), "b".to_owned()], &owned_by(&["a", "a", "b", "b"]));
+        balance.took_one();
+        assert!(!balance.hands_one_over(Duration::ZERO), "the other one may have taken one, too");
     }
 
     #[test]

@@ -280,7 +280,8 @@ impl Ownership {
                 None if chains.is_behind() => "what the service did could not be copied in time".to_owned(),
                 None => "it was not renewed in time, or another replica has it".to_owned(),
             };
-            tracing::warn!("this replica has given up the lease of the store (epoch {}): {why}", lease.epoch());
+            let chain = self.store.number();
+            tracing::warn!(chain, "this replica has given up the lease of the store (epoch {}): {why}", lease.epoch());
             lease.release();
             // It may wait for the database, and the next owner is not to wait for it. Whatever it still writes is refused.
             std::thread::spawn(move || {
