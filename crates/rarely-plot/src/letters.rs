@@ -46,12 +46,11 @@ impl Letters {
             let scale = size / f64::from(face.units_per_em());
             let advance = scale * f64::from(face.glyph_hor_advance(glyph).unwrap_or(0));
             let letter = Placed { face, glyph, at: width, scale };
-            match (COMBINING.contains(&character), glyphs.last()) {
-                (true, Some(below)) => glyphs.push(letter.centred_on(below)),
-                _ => {
-                    width += advance;
-                    glyphs.push(letter);
-                }
+            if let Some(below) = glyphs.last().filter(|_| COMBINING.contains(&character)) {
+                glyphs.push(letter.centred_on(below));
+            } else {
+                width += advance;
+                glyphs.push(letter);
             }
         }
         Self { glyphs, width }

@@ -13,7 +13,7 @@
 //! # Modules, in reading order
 //! [`LogEntry`], [`EntryDraft`] and [`LookupKey`]; [`EventLog`], the interface of every log, with [`SqliteLog`], [`PostgresLog`]
 //! and, for tests, [`MemoryLog`]; [`LogWriter`], the only writer; [`Store`], which combines them with [`StoreLock`] and
-//! [`HeadWitness`]; [`SubjectKeys`], with which people can be erased; [`PostgresStore`], [`Lease`] and [`SessionTable`], where several machines share a log; [`SnapshotFile`]; [`verify_chain`];
+//! [`HeadWitness`]; [`SubjectKeys`], with which people can be erased; [`PostgresStore`], [`Lease`] and [`SessionTable`], where several machines share a log, and [`ServerStatus`], what their server is set to; [`SnapshotFile`]; [`verify_chain`];
 //! [`backup()`] and [`restore`].
 //!
 //! # Guarantees
@@ -82,7 +82,10 @@ pub use merkle_range::{check_range, range_proof};
 pub use notary::{CheckpointCounts, Notary};
 pub use note::{NoteKey, NoteKeyError, NoteSigner, NoteVerdict};
 pub use postgres_address::PostgresAddress;
-pub use postgres_log::{ChainStatus, Lease, LeaseStatus, POSTGRES_FORMAT, PostgresLog, PostgresStore, SessionTable};
+pub use postgres_log::{
+    ChainStatus, DurabilitySettings, Lease, LeaseStatus, POSTGRES_FORMAT, PostgresLog, PostgresStore, ServerStatus,
+    SessionTable,
+};
 pub use restored_log::RestoredLog;
 pub use signed_checkpoint::{CheckpointError, SignedCheckpoint};
 pub use signing_key::SigningKeyFile;

@@ -9,6 +9,7 @@ mod lease;
 mod pool;
 mod read;
 mod schema;
+mod server_status;
 mod session;
 mod sessions;
 mod subjects;
@@ -33,6 +34,7 @@ use session::{PATIENCE, Session, SessionError, Worker};
 
 pub use chains::ChainStatus;
 pub use lease::{Lease, LeaseStatus, PostgresStore};
+pub use server_status::{DurabilitySettings, ServerStatus};
 pub use sessions::SessionTable;
 
 /// The newest format of the tables in PostgreSQL that this version reads and writes.
@@ -130,6 +132,14 @@ impl PostgresLog {
     /// The address, without its password.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Who owns the chain.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub fn lease(&self) -> Result<LeaseStatus, StoreError> {
+        self.read("reading the lease", lease::status)
     }
 
     /// The stored snapshot, as the bytes of a snapshot file.

@@ -1,5 +1,7 @@
 //! `rarely doctor`: whether an installation can do its work, before it has to.
 
+mod database;
+
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
@@ -8,13 +10,13 @@ use std::process::ExitCode;
 
 use clap::Args;
 use rarely_output::utc;
-use rarely_store::{EventLog as _, HeadWitness, SqliteLog, now_ms};
+use rarely_store::{EventLog as _, HeadWitness, PostgresAddress, SqliteLog, now_ms};
 use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::health;
 use crate::output::{OutputFormat, print, print_json};
-use crate::postgres::only_a_file;
+use crate::postgres::store_address;
 use crate::serve::key_file;
 
 /// Below this the disk counts as full.
@@ -27,10 +29,10 @@ const ENOUGH_FILES: u64 = 16_640;
 /// What to check.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// The store of a service, a file, which a server may be using
-    #[arg(long, value_name = "FILE", default_value = "rarely.db", env = "RARELY_STORE")]
+    /// The store of a service, a file or postgres://USER@HOST/DATABASE; servers may be using it
+    #[arg(long, value_name = "STORE", default_value = "rarely.db", env = "RARELY_STORE")]
     store: PathBuf,
-    /// File of the private key [default: beside the store, named STORE.signing-key]
+    /// File of the private key [default: beside a store that is a file, named STORE.signing-key]
     #[arg(long, value_name = "FILE", env = "RARELY_SIGNING_KEY")]
     signing_key: Option<PathBuf>,
     /// A running service, which is asked whether it can serve requests
@@ -82,11 +84,8 @@ impl Checkup {
 
 /// 0 if nothing is bad, 1 otherwise.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    only_a_file(
-        &arguments.store,
-        "the database's own tools check it; `rarely audit verify --store` checks the log in it",
-    )?;
-    let checks = checks(arguments);
+    let address = store_address(&arguments.store)?;
+    let checks = checks(arguments, address);
     match arguments.format {
         OutputFormat::Json => print_json(&checks)?,
         OutputFormat::Table => print(&text(&checks))?,
@@ -95,26 +94,41 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(u8::from(is_bad)))
 }
 
-fn checks(arguments: &Arguments) -> Vec<Checkup> {
-    let store = &arguments.store;
+fn checks(arguments: &Arguments, address: Option<PostgresAddress>) -> Vec<Checkup> {
     let mut checks = vec![Checkup::good(
         "program",
         format!("rarely {}, {} {}", env!("CARGO_PKG_VERSION"), std::env::consts::OS, std::env::consts::ARCH),
     )];
     #[cfg(unix)]
     checks.push(open_files());
+    let signing_key = || signing_key(&arguments.store, arguments.signing_key.as_deref());
+    match address {
+        None => {
+            checks.extend(file(&arguments.store));
+            checks.extend(arguments.store.exists().then(signing_key));
+        }
+        Some(address) => {
+            checks.extend(database::checks(&address));
+            // No file is beside a database.
+            checks.extend(arguments.signing_key.is_some().then(signing_key));
+        }
+    }
+    checks.extend(arguments.url.as_deref().map(service));
+    checks
+}
+
+/// A store that is a file, and where it is or will be.
+fn file(store: &Path) -> Vec<Checkup> {
     let directory = store.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    checks.push(writable(directory));
+    let mut checks = vec![writable(directory)];
     checks.extend(free_space(directory));
     if store.exists() {
         checks.extend(log(store));
         checks.extend(private(store));
-        checks.push(signing_key(store, arguments.signing_key.as_deref()));
     } else {
         let found = format!("{} is not there yet", store.display());
         checks.push(Checkup::warning("store", found, "`rarely serve` creates it; name another with --store"));
     }
-    checks.extend(arguments.url.as_deref().map(service));
     checks
 }
 
@@ -209,17 +223,21 @@ fn log(store: &Path) -> Vec<Checkup> {
             Err(error) => Checkup::failed("witness", error.into()),
         },
     );
+    checks.push(clock(last_ms));
+    checks
+}
+
+/// The time of the last event beside the clock of this machine.
+fn clock(last_ms: u64) -> Checkup {
     let now = now_ms();
-    checks.push(if last_ms > now {
-        Checkup::warning(
+    if last_ms > now {
+        return Checkup::warning(
             "clock",
             format!("the last event is of {}, but the clock says {}", utc(last_ms), utc(now)),
             "set the clock; `rarely store clock` shows more",
-        )
-    } else {
-        Checkup::good("clock", format!("{}, after the last event", utc(now)))
-    });
-    checks
+        );
+    }
+    Checkup::good("clock", format!("{}, after the last event", utc(now)))
 }
 
 /// Whether only the owner can read a file.

@@ -341,7 +341,7 @@ fn usable(term: Duration) -> Duration {
     term * 3 / 4
 }
 
-async fn status(session: Arc<Session>, chain: i64) -> Result<LeaseStatus, SessionError> {
+pub(super) async fn status(session: Arc<Session>, chain: i64) -> Result<LeaseStatus, SessionError> {
     let statement = "SELECT epoch, owner, address, expires <= clock_timestamp() FROM rarely.leases WHERE chain = $1";
     let rows = session.query(statement, &[&chain]).await?;
     let none = || Ok(LeaseStatus { epoch: 0, owner: String::new(), address: String::new(), expired: true });

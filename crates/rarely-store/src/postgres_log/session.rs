@@ -14,6 +14,7 @@ use tokio::sync::oneshot;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error as PostgresError, Row, Statement};
 
+use super::server_status::DurabilitySettings;
 use crate::error::StoreError;
 use crate::postgres_address::PostgresAddress;
 use crate::sqlite_log::Durability;
@@ -154,23 +155,9 @@ impl Session {
             lock_timeout.as_millis().max(1)
         );
         session.client.batch_execute(&settings).await?;
-        let found = session.query(SETTINGS, &[]).await?;
-        let [row] = &found[..] else { return Ok(session) };
-        let text = |column: &str| row.try_get::<_, String>(column);
-        let commit = text("synchronous_commit")?;
-        let standbys = !text("synchronous_standby_names")?.trim().is_empty();
-        let checks = [
-            ("synchronous_commit", commit.clone(), if standbys { "remote_apply" } else { "on" }),
-            ("fsync", text("fsync")?, "on"),
-            ("full_page_writes", text("full_page_writes")?, "on"),
-        ];
-        for (setting, found, required) in checks {
-            let stronger = setting == "synchronous_commit" && found == "remote_apply";
-            if durability == Durability::Full && found != required && !stronger {
-                let path = address.path();
-                return Err(SessionError::Store(StoreError::WeakSetting { path, setting, found, required }));
-            }
-        }
+        let settings = DurabilitySettings::of(&session).await?;
+        settings.check(address, durability).map_err(SessionError::Store)?;
+        let commit = settings.synchronous_commit;
         // A change of the server's configuration must not weaken a connection that was checked.
         if ["on", "off", "local", "remote_write", "remote_apply"].contains(&commit.as_str()) {
             session.client.batch_execute(&format!("SET synchronous_commit = {commit}")).await?;
@@ -241,7 +228,3 @@ impl Session {
         Ok(statement)
     }
 }
-
-const SETTINGS: &str = "SELECT current_setting('synchronous_commit') AS synchronous_commit, \
-     current_setting('synchronous_standby_names') AS synchronous_standby_names, \
-     current_setting('fsync') AS fsync, current_setting('full_page_writes') AS full_page_writes";

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use crate::cluster::{Replica, owner, wait_for};
+use crate::postgres_server::PostgresServer;
 use crate::program::{Place, data};
 use crate::server::{Server, used};
 
@@ -87,4 +89,51 @@ fn what_others_can_read_is_said() {
     let (said, code) = doctor(&place, "--store s.db");
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("bad      signing key  s.db.signing-key: other users may read"), "{said}");
+}
+
+#[test]
+fn a_database_is_looked_at_and_nothing_is_changed() {
+    let (server, place) = (PostgresServer::start(), Place::new());
+    let store = server.address();
+    let looked = |expected: &[&str], expected_code: i32| {
+        let (said, code) = doctor(&place, &format!("--store {store}"));
+        assert_eq!(code, Some(expected_code), "{said}");
+        for line in expected {
+            assert!(said.contains(line), "{line}: {said}");
+        }
+        said
+    };
+    let none = "no store is in it yet";
+    looked(&["good     database     PostgreSQL ", "good     connections ", "good     clocks ", none], 0);
+    assert_eq!(server.query("SELECT count(*) FROM pg_namespace WHERE nspname = 'rarely'"), "0", "nothing is created");
+
+    let replica = Replica::start(&place, &store, "--chains 2");
+    let url = owner(&server);
+    let owned = |said: &str| said.contains(&format!("good     owners       {url} (3)"));
+    wait_for("an owner of each chain", || owned(&doctor(&place, &format!("--store {store}")).0).then_some(()));
+    let said =
+        looked(&["good     durability   synchronous_commit = on; no standby", " in 3 chains", "good     clock "], 0);
+    assert!(!said.contains("bad") && !said.contains("warning"), "{said}");
+    replica.stop();
+    looked(&["warning  owners       no replica owns the store", "start `rarely serve`"], 0);
+
+    server.query("ALTER SYSTEM SET synchronous_commit = 'off'");
+    server.query("SELECT pg_reload_conf()");
+    wait_for("the setting", || (server.query("SHOW synchronous_commit") == "off").then_some(()));
+    looked(&["bad      durability   ", "synchronous_commit = off", "ALTER SYSTEM SET synchronous_commit = on"], 1);
+    server.crash();
+    looked(&["bad      database     "], 1);
+}
+
+#[test]
+fn a_standby_and_its_primary_are_told_apart() {
+    let (server, place) = (PostgresServer::start(), Place::new());
+    Replica::start(&place, &server.address(), "").stop();
+    let standby = server.start_standby();
+    let (said, code) = doctor(&place, &format!("--store {}", server.address()));
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("synchronous_commit = remote_apply; synchronous standbys standby"), "{said}");
+    let (said, code) = doctor(&place, &format!("--store {}", standby.address()));
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("a standby\n") && said.contains("name both hosts in --store"), "{said}");
 }
