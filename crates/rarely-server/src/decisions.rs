@@ -59,7 +59,8 @@ pub(crate) struct DecisionView {
     option: String,
     /// The version of the policy that decided.
     version: u64,
-    /// How the option was chosen: `policy`, `pilot` or `equipoise`.
+    /// How the option was chosen: `policy` if it is the rule's, `equipoise` if a lot gave another, `pilot` in a pilot. A lot was drawn
+    /// wherever the propensity is below 1.
     #[schema(value_type = String)]
     reason: Reason,
     /// The probability with which this option was chosen.

@@ -337,6 +337,9 @@ impl Explain for StoreError {
             Self::Lost { .. } | Self::Replaced { .. } => {
                 Remedy::with("put the right files back, or {action}", Action::AcceptLoss).see(Topic::Recovery)
             }
+            Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                Remedy::new("create the folder in which it is, or correct its path")
+            }
             Self::Io { .. } | Self::Database { .. } => {
                 Remedy::new("check that the disk works and has space, and that you have permission to write there")
             }

@@ -28,6 +28,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let failure = Failure::new(format!("{}: cannot be used", arguments.folder.display())).caused_by(&error);
         failure.help("name a folder that exists with --folder")
     })?;
+    if !folder.is_dir() {
+        let failure = Failure::new(format!("{}: is not a folder", arguments.folder.display()));
+        return Err(failure.help("name a folder that exists with --folder"));
+    }
     let runtime = Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.or_fail_with(|| "the threads cannot be started".to_owned())?;
     let ready = |address: &str| {

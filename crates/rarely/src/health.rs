@@ -1,7 +1,8 @@
 //! `rarely health`: whether a service can serve requests, for containers and scripts.
 
 use std::process::ExitCode;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 
@@ -10,6 +11,8 @@ use crate::output::{print, say};
 
 /// Longest time for an answer.
 const TIMEOUT: Duration = Duration::from_secs(5);
+/// Time between two questions.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// Which service.
 #[derive(Debug, Args)]
@@ -17,11 +20,21 @@ pub(crate) struct Arguments {
     /// Address of the service
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8080", env = "RARELY_HEALTH_URL")]
     url: String,
+    /// Ask until it is ready, at most so long
+    #[arg(long, value_name = "SECONDS", default_value_t = 0, hide_default_value = true)]
+    wait: u32,
 }
 
 /// 0 if it is ready, 1 if it is not.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    match ask(&arguments.url) {
+    let until = Instant::now() + Duration::from_secs(arguments.wait.into());
+    let answer = loop {
+        match ask(&arguments.url) {
+            Err(_) if Instant::now() < until => thread::sleep(PAUSE),
+            answer => break answer,
+        }
+    };
+    match answer {
         Ok(()) => print("ready\n").map(|()| ExitCode::SUCCESS),
         Err(reason) => {
             say(&format!("{}: not ready: {reason}", arguments.url));

@@ -17,7 +17,8 @@ impl RunningServer {
     pub(crate) fn at(url: &str, token_file: Option<&Path>) -> Result<Self, Failure> {
         let token = match token_file {
             Some(path) => {
-                std::fs::read_to_string(path).or_fail_with(|| format!("{}: cannot be read", path.display()))?
+                let read = std::fs::read_to_string(path).or_fail_with(|| format!("{}: cannot be read", path.display()));
+                read.map_err(|failure| failure.help("name the file of a token with --token-file"))?
             }
             None => std::env::var("RARELY_TOKEN").map_err(|_| {
                 Failure::new("there is no token").help("name its file with --token-file, or set RARELY_TOKEN")

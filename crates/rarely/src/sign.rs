@@ -96,11 +96,11 @@ struct ServerPlace {
 struct SigningPlace {
     #[command(flatten)]
     place: ServerPlace,
-    /// File of your private key
+    /// File of your private key; not needed to stop, or where people sign with tokens
     #[arg(long, value_name = "FILE")]
-    key: PathBuf,
+    key: Option<PathBuf>,
     /// Your name, as the token has it [default: the name in the key]
-    #[arg(long)]
+    #[arg(long, requires = "key")]
     name: Option<String>,
     /// The policy
     #[arg(long, value_name = "NAME")]
@@ -144,8 +144,8 @@ fn answer(signing: &SigningPlace, act: SignedAct, proposal: u64) -> Result<(), F
         say(&format!("proposed: {line}"));
     }
     let by_key = signing.sign(act, proposal, &found["hash"])?;
-    let answer = server.request("POST", &format!("{path}/{act}"), Some(&signing.body(&by_key)))?;
-    tell(&answer, &by_key);
+    let answer = server.request("POST", &format!("{path}/{act}"), Some(&signing.body(by_key.as_ref())))?;
+    tell(&answer, by_key.as_ref());
     Ok(())
 }
 
@@ -155,18 +155,22 @@ fn act(signing: &SigningPlace, act: SignedAct, number: u64) -> Result<(), Failur
     let policy = format!("/v1/policies/{}", signing.policy);
     let found = server.request("GET", &policy, None)?;
     let by_key = signing.sign(act, number, &found["signing_subject"])?;
-    let mut body = signing.body(&by_key);
+    let mut body = signing.body(by_key.as_ref());
     if act == SignedAct::RollBack {
         body["to"] = number.into();
     }
     let path = act.name().replace(' ', "");
     let answer = server.request("POST", &format!("{policy}/{path}"), Some(&body))?;
-    tell(&answer, &by_key);
+    tell(&answer, by_key.as_ref());
     Ok(())
 }
 
-fn tell(answer: &Json, by_key: &KeySignature) {
-    say(&format!("event {} has the signature of {}", answer["event"], by_key.digest()));
+fn tell(answer: &Json, by_key: Option<&KeySignature>) {
+    let event = &answer["event"];
+    say(&match by_key {
+        Some(by_key) => format!("event {event} has the signature of the statement with the hash {}", by_key.digest()),
+        None => format!("event {event} has the signature of the token's person"),
+    });
 }
 
 impl ServerPlace {
@@ -176,10 +180,12 @@ impl ServerPlace {
 }
 
 impl SigningPlace {
-    fn sign(&self, act: SignedAct, number: u64, subject: &Json) -> Result<KeySignature, Failure> {
-        let signer = SigningKeyFile::at(&self.key).read()?;
+    /// `None` without a key: the service then says whether the token is enough.
+    fn sign(&self, act: SignedAct, number: u64, subject: &Json) -> Result<Option<KeySignature>, Failure> {
+        let Some(key) = &self.key else { return Ok(None) };
+        let signer = SigningKeyFile::at(key).read()?;
         let signer = signer.ok_or_else(|| {
-            Failure::new(format!("{}: there is no key", self.key.display()))
+            Failure::new(format!("{}: there is no key", key.display()))
                 .help("create one with `rarely sign keygen`")
                 .see(Topic::PersonKeys)
         })?;
@@ -190,10 +196,10 @@ impl SigningPlace {
             .map_err(|error: rarely_store::HashError| Failure::from(error).at("the server's answer"))?;
         let name = self.name.as_deref().unwrap_or_else(|| signer.key().name());
         let (policy, meaning, reason) = (&self.policy, &self.meaning, &self.reason);
-        Ok(SignedStatement { act, policy, number, subject, signer: name, meaning, reason }.sign(&signer))
+        Ok(Some(SignedStatement { act, policy, number, subject, signer: name, meaning, reason }.sign(&signer)))
     }
 
-    fn body(&self, by_key: &KeySignature) -> Json {
+    fn body(&self, by_key: Option<&KeySignature>) -> Json {
         json!({ "meaning": self.meaning, "reason": self.reason, "by_key": by_key })
     }
 }

@@ -349,8 +349,8 @@ pub(crate) struct TomlChange {
     pub(crate) excluded_share: Option<f64>,
     /// Whether a proposal is rounded to the fewest digits that are justified, or keeps all digits.
     pub(crate) digits: Digits,
-    /// The smallest gain per case that is worth a change: if no change gains as much, the rule is kept. The default is 1 % of the
-    /// outcome's range.
+    /// Where no gain is shown: the rule is kept if no candidate can gain as much per case. A gain that is shown is proposed however
+    /// small, unless `minimum_gain` demands more. The default is 1 % of the outcome's range.
     pub(crate) worth: Option<f64>,
     /// Features that no proposal may use.
     pub(crate) forbid: Vec<String>,

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use rarely_policy::PolicyDocument;
 use serde::Serialize;
 
-use super::numbers::count;
+use super::numbers::{count, many};
 use crate::people_sample::SAMPLE_SIZE;
 use crate::review::Review;
 
@@ -43,7 +43,7 @@ impl CasesFinding {
             rows,
             rejected: review.rejected,
             people,
-            summary: format!("{} rows ({}), {} rejected", count(rows), options.join(", "), count(review.rejected)),
+            summary: format!("{} ({}), {} rejected", many(rows, "row"), options.join(", "), count(review.rejected)),
             per_option,
             people_sentence,
         }

@@ -6,7 +6,7 @@ use rarely_policy::WrittenRule;
 use serde::Serialize;
 
 use super::candidates::kind_words;
-use super::numbers::{count, interval, number, percent, setting};
+use super::numbers::{count, interval, many, number, percent, setting};
 use super::units::gain_unit;
 use super::{Findings, ReviewJson};
 use crate::group_review::{GroupReview, ReviewedGroup};
@@ -77,9 +77,9 @@ impl GroupsFinding {
         Self {
             policy: document.policy().to_owned(),
             summary: format!(
-                "{} by {column}, {} rows, {} rejected{}",
-                many(groups.len(), "group"),
-                count(rows),
+                "{} by {column}, {}, {} rejected{}",
+                many(groups.len() as u64, "group"),
+                many(rows, "row"),
                 count(rejected),
                 if dropped == 0 {
                     String::new()
@@ -137,11 +137,6 @@ impl GroupFinding {
     }
 }
 
-fn many(number: usize, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", count(number as u64))
-}
-
 fn sentence(groups: &[GroupFinding]) -> String {
     let named = |verdict: Verdict| -> Vec<&str> {
         let groups = groups.iter().filter(|group| group.findings.verdict.verdict == verdict);
@@ -151,13 +146,16 @@ fn sentence(groups: &[GroupFinding]) -> String {
     let changes = if change.is_empty() {
         "No group is shown to gain by a change.".to_owned()
     } else {
-        format!("Change the rule of {}: {}.", many(change.len(), "group"), change.join(", "))
+        format!("Change the rule of {}: {}.", many(change.len() as u64, "group"), change.join(", "))
     };
     let few = groups.iter().filter(|group| group.too_few).count();
     let few = if few == 0 { String::new() } else { format!(", {few} of them because there are too few cases") };
-    let keeps =
-        format!(" {} {} rule.", many(keep.len(), "group"), if keep.len() == 1 { "keeps its" } else { "keep their" });
-    let undecided = format!(" In {} the data do not decide{few}.", many(open.len(), "group"));
+    let keeps = format!(
+        " {} {} rule.",
+        many(keep.len() as u64, "group"),
+        if keep.len() == 1 { "keeps its" } else { "keep their" }
+    );
+    let undecided = format!(" In {} the data do not decide{few}.", many(open.len() as u64, "group"));
     let said = |groups: &[&str], sentence: String| if groups.is_empty() { String::new() } else { sentence };
     format!("{changes}{}{}", said(&keep, keeps), said(&open, undecided))
 }
@@ -167,7 +165,7 @@ fn sharing_sentence(tested: usize, error_probability: f64) -> String {
         "The probability that any group is told to change its rule wrongly is at most {}. {} with another rule to try share it by Holm's steps: \
          all are judged at {}, and those that are left share the whole again. In each group only the strongest rule of the proposing rows is judged.",
         setting(error_probability),
-        many(tested, "group"),
+        many(tested as u64, "group"),
         number(error_probability / tested.max(1) as f64, 2)
     )
 }
@@ -186,7 +184,7 @@ fn pooling_sentences(found: &GroupReview) -> Vec<String> {
             format!(
                 "Where the rule that is judged is \"{}\" ({}), the mean gain is {} {unit} per case, and {differ}.",
                 kind_words(*kind),
-                many(pooled.shrunk.len(), "group"),
+                many(pooled.shrunk.len() as u64, "group"),
                 number(pooled.mean, 3)
             )
         })

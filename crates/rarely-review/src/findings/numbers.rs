@@ -38,6 +38,12 @@ pub fn setting(value: f64) -> String {
     number(value, 6)
 }
 
+/// How many there are of something: "1 row", "8,000 rows".
+pub(super) fn many(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", count(number))
+}
+
 /// A count: `12,000`.
 pub fn count(count: u64) -> String {
     grouped(&count.to_string())

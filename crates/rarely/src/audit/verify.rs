@@ -111,6 +111,11 @@ fn check_file(store: &Path, held: &Held) -> Result<Checked, Failure> {
     // Read witness and snapshot before the log: it only grows, so it must contain what they name.
     let witness = HeadWitness::open_read_only(store)?;
     let snapshot_file = SnapshotFile::beside(store);
+    // Without a witness beside it, a file that is no store is another file, not a damaged store.
+    let unreadable = |error| match error {
+        StoreError::NotAStore { .. } if witness.is_none() => Err(error.into()),
+        error => unreadable(error),
+    };
     let (place, _held) = match unchanging(store) {
         Ok(place) => place,
         Err(StoreError::Chain(fault)) => return Ok(Err(chain(&fault))),
@@ -390,6 +395,9 @@ fn signatures(verified: &Verified) -> String {
     match &verified.tree {
         None if verified.checkpoints == 0 => "no checkpoint was ever signed".to_owned(),
         None => format!("{} signed checkpoints, not checked: give their public key with --key", verified.checkpoints),
+        Some(_) if verified.checkpoints == 0 => {
+            "no checkpoint yet: a service signs one a minute after new events, and when it stops".to_owned()
+        }
         Some((key, TreeSummary { checkpoints: 0, .. })) => format!("no checkpoint is signed with the key {key}"),
         Some((_, tree)) => {
             let TreeSummary { size, checkpoints, by_other_keys, covered, .. } = *tree;

@@ -92,9 +92,8 @@ impl Init {
         };
         let required = |wanted: &Wanted<'_>| {
             self.column(columns, wanted)?.ok_or_else(|| {
-                let known: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
                 Failure::new(format!("{}: no column is recognised as {}", self.from.display(), wanted.what))
-                    .help(format!("name it with {}; the columns are {}", wanted.flag, known.join(", ")))
+                    .help(format!("name it with {}; the columns are {}", wanted.flag, names(columns)))
             })
         };
         let (option, outcome) = (required(&option)?, required(&outcome)?);
@@ -111,7 +110,8 @@ impl Init {
             return if columns.iter().any(|column| column.name == given) {
                 Ok(Some(given.to_owned()))
             } else {
-                Err(Failure::new(format!("{}: there is no column {given:?}", self.from.display())))
+                let failure = Failure::new(format!("{}: there is no column {given:?}", self.from.display()));
+                Err(failure.help(format!("correct {}; the columns are {}", wanted.flag, names(columns))))
             };
         }
         let Some(guessed) = wanted.guessed else { return Ok(None) };
@@ -128,6 +128,10 @@ impl Init {
         ));
         Ok(Some(guessed.column.to_owned()))
     }
+}
+
+fn names(columns: &[ColumnSketch]) -> String {
+    columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 /// Asks which column has a role, until the answer is a column, its number, or nothing: then it is the guessed one.

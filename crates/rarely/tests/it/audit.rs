@@ -159,3 +159,18 @@ fn a_store_on_a_read_only_medium_is_audited() {
     assert_eq!(left.status.code(), Some(2), "{}", talk(&left));
     assert!(talk(&left).contains("copy the store and this file together"), "{}", talk(&left));
 }
+
+#[test]
+fn another_file_is_no_finding_of_an_audit() {
+    let place = Place::new();
+    place.write("log.csv", "systolic,option\n150,treat\n");
+    let output = place.rarely("audit verify --store log.csv").output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", talk(&output));
+    assert!(talk(&output).contains("log.csv: not a rarely store"), "{}", talk(&output));
+    // With a witness it was one.
+    used(&place);
+    place.write("s.db", "no database");
+    let output = place.rarely("audit verify --store s.db").output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", talk(&output));
+    assert!(data(&output).contains("the log is not consistent"), "{}", data(&output));
+}

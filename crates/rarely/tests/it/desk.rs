@@ -270,3 +270,13 @@ fn a_folder_that_is_not_there_is_refused() {
         "{said}"
     );
 }
+
+#[test]
+fn a_folder_that_is_a_file_is_refused() {
+    let place = Place::new();
+    place.write("afile", "");
+    let output = place.rarely("desk --no-open --folder afile").output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("afile: is not a folder"), "{said}");
+}

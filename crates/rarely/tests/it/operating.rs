@@ -211,6 +211,19 @@ fn health_is_an_exit_code() {
     assert!(talk(&gone).starts_with(&format!("{url}: not ready: ")), "{}", talk(&gone));
 }
 
+#[test]
+fn health_waits_for_a_service_that_starts() {
+    let place = Place::new();
+    let never = place.rarely("health --url http://127.0.0.1:1 --wait 1").output().expect("it runs");
+    assert_eq!(never.status.code(), Some(1), "{}", talk(&never));
+    assert_eq!(talk(&never).lines().count(), 1, "the last answer alone is said: {}", talk(&never));
+    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("its number");
+    let mut waiting = place.rarely(&format!("health --url http://{free} --wait 60")).spawn().expect("it starts");
+    let server = Logged::start(&place, &format!("--store s.db --listen {free} --admin-token-file t"), &[]);
+    assert!(waiting.wait().expect("its end").success());
+    server.stop();
+}
+
 #[cfg(unix)]
 #[test]
 fn only_the_owner_may_read_the_files_of_a_store() {

@@ -238,4 +238,7 @@ fn what_is_assumed_is_said() {
         "{said}"
     );
     assert!(said.contains("the outcome is assumed to be the column \"b\"; --outcome-column names another"), "{said}");
+    let output = place.rarely("policy init --from log.csv --option-column color").output().expect("it starts");
+    let said = talk(&output);
+    assert!(said.contains("correct --option-column; the columns are colour, size, a, b"), "{said}");
 }

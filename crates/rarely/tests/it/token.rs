@@ -64,6 +64,12 @@ fn a_key_is_created_registered_and_used() {
         assert!(said.contains("has the signature of"), "{said}");
     }
     // Signed by token, only a stop is accepted.
+    let by_token = there.replace("--key ann.key ", "");
+    let said = talk(&place.done(&format!("sign stop {by_token}")));
+    assert!(said.contains("has the signature of the token's person"), "{said}");
+    let refused = place.rarely(&format!("sign resume {by_token}")).output().unwrap();
+    assert!(refused.status.code() == Some(2) && talk(&refused).contains("key"), "{}", talk(&refused));
+    place.done(&format!("sign resume {there}"));
     let bare = "{\"meaning\": \"as agreed\", \"reason\": \"a test\"}";
     let acts = ["stop", "resume"].map(|act| {
         server.post(ann.trim(), &format!("/v1/policies/hypertension-treatment/{act}"), "application/json", bare).0
