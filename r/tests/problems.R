@@ -18,7 +18,7 @@ expect_problem(rarely_review(policy_file, transform(log, systolic = as.difftime(
                "rarely_data_error", "systolic", "class difftime")
 expect_problem(rarely_review(policy_file, transform(log, systolic = I(as.list(systolic)))), "rarely_data_error", "systolic")
 expect_problem(rarely_review(policy_file, transform(log, treatment = sub("watch", "wait", treatment))), "rarely_data_error",
-               "row 2, column `treatment`")
+               "row 2, column `treatment`", "see: docs/reference/errors.md#bad-rows")
 expect_problem(rarely_review(policy_file, log[0, ]), "rarely_data_error", "the data frame")
 expect_problem(rarely_review(policy_file, log, reject_limit = -1), "rarely_argument_error", "`reject_limit` is not a whole number")
 expect_problem(rarely_review(policy_file, log, population = log["week"]), "rarely_data_error", "systolic")

@@ -29,7 +29,8 @@ impl Family {
         self.raise(py, message.into(), help.into(), None)
     }
 
-    fn raise(&self, py: Python<'_>, message: String, help: String, topic: Option<Topic>) -> PyErr {
+    /// With what to do, and the page that explains it.
+    pub(crate) fn raise(&self, py: Python<'_>, message: String, help: String, topic: Option<Topic>) -> PyErr {
         let raised = || -> PyResult<Bound<'_, PyAny>> {
             let class = self.class.import(py, "rarely.errors", self.name)?;
             let notes = [("help", Some(help)), ("see", topic.map(|topic| topic.page().to_owned()))];

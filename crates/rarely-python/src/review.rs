@@ -15,7 +15,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 use rarely_data::{Cases, CasesError, Columns, DataError, LoggedCase, people_of_table, read_people};
-use rarely_error::{Explain as _, with_causes};
+use rarely_error::{Explain as _, Topic, with_causes};
 use rarely_report::ReviewSources;
 use rarely_review::{EvidenceBase, ReviewError, SAMPLE_SIZE, SecondReading, Tally};
 
@@ -289,7 +289,7 @@ fn reading(py: Python<'_>, error: &DataError, reject_limit: u64) -> PyErr {
     if reject_limit == 0 && matches!(error, DataError::Cases(CasesError::Rejected(_))) {
         let tolerate = "to leave bad rows out, and have them listed and counted, give reject_limit";
         let help = error.remedy().map_or_else(String::new, |remedy| format!("{remedy}\nhelp: "));
-        return error::DATA.with_help(py, with_causes(error), format!("{help}{tolerate}"));
+        return error::DATA.raise(py, with_causes(error), format!("{help}{tolerate}"), Some(Topic::BadRows));
     }
     error::DATA.explain(py, error)
 }

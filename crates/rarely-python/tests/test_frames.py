@@ -132,8 +132,9 @@ def test_what_is_missing_is_missing() -> None:
         [{**row, "x": hole} for row, hole in zip(table().to_pylist(), holes)],
         [{key: value for key, value in row.items() if key != "x" or row["x"] != 7} for row in table().to_pylist()],
     ):
-        with pytest.raises(DataError, match=re.escape(expected)):
+        with pytest.raises(DataError, match=re.escape(expected)) as caught:
             rarely.review(SMALL, frame)
+        assert said(caught.value).endswith("see: docs/reference/errors.md#bad-rows")
         found = rarely.review(SMALL, frame, reject_limit=1)
         assert (found.rows, found.rejected_count) == (ROWS - 1, 1)
         assert found.rejected[0].startswith(expected)

@@ -46,6 +46,11 @@ impl Problem {
         Self { message: format!("{place}{}", self.message), ..self }
     }
 
+    /// The same with the page that explains it.
+    pub(crate) fn see(self, topic: Topic) -> Self {
+        Self { topic: Some(topic), ..self }
+    }
+
     /// The same with another line of help.
     pub(crate) fn also(self, help: &str) -> Self {
         let help = self.help.map_or_else(|| help.to_owned(), |first| format!("{first}\nhelp: {help}"));

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use extendr_api::prelude::*;
 use rarely_data::{Cases, CasesError, Columns, DataError, LoggedCase, people_of_table, read_people};
-use rarely_error::Explain;
+use rarely_error::{Explain, Topic};
 use rarely_report::{Picture, ReviewSources};
 use rarely_review::{EvidenceBase, Review, ReviewError, SAMPLE_SIZE, Tally};
 
@@ -184,7 +184,8 @@ impl Request {
     fn reading(&self, error: &DataError) -> Problem {
         let problem = Problem::explain(problem::DATA, error);
         if self.reject_limit == 0 && matches!(error, DataError::Cases(CasesError::Rejected(_))) {
-            return problem.also("to leave bad rows out, and have them listed and counted, give `reject_limit`");
+            let tolerate = "to leave bad rows out, and have them listed and counted, give `reject_limit`";
+            return problem.also(tolerate).see(Topic::BadRows);
         }
         problem
     }
